@@ -1,0 +1,49 @@
+package models
+
+import (
+	"crypto/rand"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// Prefixes of the identifiers, contract §1. An identifier is a prefix followed
+// by a ULID in Crockford base32: 26 upper-case characters.
+const (
+	PrefixProject    = "prj_"
+	PrefixKey        = "key_"
+	PrefixUser       = "usr_"
+	PrefixContact    = "ctc_"
+	PrefixEvent      = "evt_"
+	PrefixEndpoint   = "whe_"
+	PrefixDelivery   = "whd_"
+	PrefixAttempt    = "att_"
+	PrefixDeadLetter = "dlq_"
+	PrefixRequest    = "req_"
+)
+
+const ulidLength = 26
+
+// ProjectID names a project. It is a type of its own because it is the tenant:
+// a store function that takes one cannot be handed another string by mistake.
+type ProjectID string
+
+// NewID returns a fresh identifier with the given prefix whose ULID carries the
+// time at with millisecond precision. Identifiers made later sort later; within
+// one millisecond the order is random.
+func NewID(prefix string, at time.Time) string {
+	return prefix + ulid.MustNew(ulid.Timestamp(at), rand.Reader).String()
+}
+
+// ValidID reports whether id is prefix followed by a well-formed ULID. An
+// identifier that is not valid cannot exist, so callers answer "not found"
+// without asking the database.
+func ValidID(prefix, id string) bool {
+	rest, ok := strings.CutPrefix(id, prefix)
+	if !ok || len(rest) != ulidLength {
+		return false
+	}
+	_, err := ulid.ParseStrict(rest)
+	return err == nil
+}

@@ -1,0 +1,119 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/botix-pro/platform/app/models"
+)
+
+// callerRow is a key with its project and plan, as one query returns them.
+type callerRow struct {
+	KeyID, KeyName, Prefix, Scopes                   string
+	ExpiresAt, RevokedAt                             *time.Time
+	ProjectID, ProjectName, Mode, PlanID, APIVersion string
+	PlanName                                         string
+	Limits                                           []byte
+}
+
+const sqlFindCaller = `
+	SELECT k.id AS key_id, k.name AS key_name, k.prefix, array_to_string(k.scopes, ',') AS scopes, k.expires_at, k.revoked_at,
+	       p.id AS project_id, p.name AS project_name, p.mode, p.plan_id, p.api_version, t.name AS plan_name, t.limits
+	FROM api_keys k JOIN projects p ON p.id = k.project_id JOIN plans t ON t.id = p.plan_id
+	WHERE k.hash = ?`
+
+// CallerByKeyHash returns whom an API key speaks for, usable or not, or
+// [ErrNotFound]. hash is [models.HashAPIKey] of the key.
+func (s *Store) CallerByKeyHash(ctx context.Context, hash []byte) (*models.Caller, error) {
+	var row callerRow
+	if err := s.read(ctx).Raw(sqlFindCaller, hash).Take(&row).Error; err != nil {
+		return nil, one(err, "API key")
+	}
+	limits, err := models.ParsePlanLimits(row.Limits)
+	if err != nil {
+		return nil, fmt.Errorf("plan %s: %w", row.PlanID, err)
+	}
+	return row.caller(hash, limits), nil
+}
+
+func (r callerRow) caller(hash []byte, limits models.PlanLimits) *models.Caller {
+	project := models.ProjectID(r.ProjectID)
+	caller := &models.Caller{
+		Key: models.APIKey{
+			ID: r.KeyID, ProjectID: project, Name: r.KeyName, Prefix: r.Prefix, Hash: hash,
+			ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt,
+		},
+		Project: models.Project{
+			ID: project, Name: r.ProjectName, Mode: models.Mode(r.Mode), PlanID: r.PlanID, APIVersion: r.APIVersion,
+		},
+		Plan: models.Plan{ID: r.PlanID, Name: r.PlanName, Limits: limits},
+	}
+	for _, scope := range strings.Split(r.Scopes, ",") {
+		caller.Key.Scopes = append(caller.Key.Scopes, models.Scope(scope))
+	}
+	return caller
+}
+
+// CreateProject inserts a project.
+func (s *Store) CreateProject(ctx context.Context, p models.Project) error {
+	err := s.read(ctx).Exec(`INSERT INTO projects (id, name, mode, plan_id, api_version, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+		p.ID, p.Name, p.Mode, p.PlanID, p.APIVersion, p.CreatedAt).Error
+	if err != nil {
+		return fmt.Errorf("create project: %w", err)
+	}
+	return nil
+}
+
+// CreateAPIKey inserts a key; its secret is not stored.
+func (s *Store) CreateAPIKey(ctx context.Context, k models.APIKey) error {
+	scopes := make([]string, len(k.Scopes))
+	for i, scope := range k.Scopes {
+		scopes[i] = string(scope)
+	}
+	err := s.read(ctx).Exec(`
+		INSERT INTO api_keys (id, project_id, name, prefix, hash, scopes, expires_at, created_at)
+		VALUES (?, ?, ?, ?, ?, string_to_array(?, ','), ?, ?)`,
+		k.ID, k.ProjectID, k.Name, k.Prefix, k.Hash, strings.Join(scopes, ","), k.ExpiresAt, k.CreatedAt).Error
+	if err != nil {
+		return fmt.Errorf("create API key: %w", err)
+	}
+	return nil
+}
+
+// CreateUser inserts a dashboard user who is a member of the project.
+func (s *Store) CreateUser(ctx context.Context, u models.User, project models.ProjectID) error {
+	err := s.read(ctx).Exec(`
+		WITH new_user AS (INSERT INTO users (id, email, password_hash, created_at) VALUES (?, ?, ?, ?) RETURNING id)
+		INSERT INTO project_members (project_id, user_id) SELECT ?, id FROM new_user`,
+		u.ID, u.Email, u.PasswordHash, u.CreatedAt, project).Error
+	if err != nil {
+		return fmt.Errorf("create user: %w", err)
+	}
+	return nil
+}
+
+// UserByEmail returns the user with the address, given in lower case, or
+// [ErrNotFound].
+func (s *Store) UserByEmail(ctx context.Context, email string) (*models.User, error) {
+	var u models.User
+	if err := s.read(ctx).Where("email = ?", email).Take(&u).Error; err != nil {
+		return nil, one(err, "user")
+	}
+	return &u, nil
+}
+
+// ProjectOfUser returns the first project the user is a member of, or
+// [ErrNotFound].
+func (s *Store) ProjectOfUser(ctx context.Context, user string) (*models.Project, error) {
+	var p models.Project
+	err := s.read(ctx).Raw(`
+		SELECT p.id, p.name, p.mode, p.plan_id, p.api_version, p.created_at
+		FROM project_members m JOIN projects p ON p.id = m.project_id
+		WHERE m.user_id = ? ORDER BY p.id LIMIT 1`, user).Take(&p).Error
+	if err != nil {
+		return nil, one(err, "project")
+	}
+	return &p, nil
+}

@@ -1,0 +1,43 @@
+package store
+
+import (
+	"errors"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/botix-pro/platform/app/models"
+)
+
+// SQLSTATE classes and codes, PostgreSQL appendix A.
+const (
+	sqlUniqueViolation = "23505"
+	keyConstraint      = "idempotency_keys_pkey"
+)
+
+// constraintErrors says what a violated constraint means to a caller. One that
+// is missing here is a fault of ours and answers INTERNAL_ERROR.
+var constraintErrors = map[string]func() *models.Error{
+	"contacts_external_id_unique": func() *models.Error {
+		return models.NewError(models.CodeContactExists, "A contact with this external_id already exists in the project.")
+	},
+}
+
+// translate turns a violated constraint that a caller caused into the error
+// that tells them so, and leaves every other error as it is.
+func translate(err error) error {
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) {
+		return err
+	}
+	if known, ok := constraintErrors[pg.ConstraintName]; ok {
+		return known()
+	}
+	return err
+}
+
+// isKeyCollision reports whether another operation stored the same idempotency
+// key first.
+func isKeyCollision(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == sqlUniqueViolation && pg.ConstraintName == keyConstraint
+}

@@ -1,0 +1,42 @@
+package store
+
+import (
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/botix-pro/platform/app/models"
+)
+
+const (
+	sqlAppendEvent = `
+		INSERT INTO events (project_id, id, type, source, api_version, request_id, body, data, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+	// One delivery per matching endpoint, always as due. Whether it may go is
+	// decided when it is claimed, so a pause that commits meanwhile loses nothing.
+	sqlFanOut = `
+		INSERT INTO webhook_deliveries (project_id, id, event_id, event_type, endpoint_id, status, next_attempt_at)
+		SELECT e.project_id, 'whd_' || new_ulid(), $2, $3, e.id, 'pending', now()
+		FROM webhook_endpoints e
+		WHERE e.project_id = $1 AND e.status <> 'deleted' AND e.event_types ?| $4
+		RETURNING endpoint_id`
+)
+
+// AppendEvent queues an event together with its deliveries. There is no other
+// way to write an event, so none exists without its cause or its deliveries.
+func (tx *Tx) AppendEvent(e *models.Event) {
+	tx.exec(sqlAppendEvent, string(tx.project), e.ID, e.Type, string(e.Source), e.APIVersion, e.RequestID,
+		e.Body, e.Data, e.CreatedAt)
+	tx.query(tx.collectLanes, sqlFanOut, string(tx.project), e.ID, e.Type, models.SubscriptionsTo(e.Type))
+}
+
+func (tx *Tx) collectLanes(rows pgx.Rows) error {
+	endpoints, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("fan out: %w", err)
+	}
+	for _, id := range endpoints {
+		tx.lanes = append(tx.lanes, Lane{ProjectID: tx.project, EndpointID: id})
+	}
+	return nil
+}

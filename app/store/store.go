@@ -1,0 +1,170 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"gorm.io/driver/postgres"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/internal/clock"
+	"github.com/botix-pro/platform/internal/seal"
+)
+
+// ErrNotFound is returned when a row does not exist in the project asked for.
+var ErrNotFound = errors.New("not found")
+
+// Config says how to reach PostgreSQL.
+type Config struct {
+	URL string // postgres://…
+	// MaxConns is the size of this process's pool. Servers × MaxConns plus
+	// workers × MaxConns must stay below the server's max_connections.
+	MaxConns int
+	// Application is shown in pg_stat_activity.
+	Application string
+}
+
+// sessionSettings bound what a lost host, a stuck client or a forgotten
+// transaction can hold: without them an advisory lock, and with it an
+// idempotency key, could stay taken for ever (contract §3, 35 seconds).
+var sessionSettings = map[string]string{
+	"timezone":                            "UTC",
+	"synchronous_commit":                  "on",
+	"client_connection_check_interval":    "1s",
+	"idle_in_transaction_session_timeout": "35s",
+	"statement_timeout":                   "30s",
+	"lock_timeout":                        "10s",
+	"tcp_keepalives_idle":                 "10",
+	"tcp_keepalives_interval":             "5",
+	"tcp_keepalives_count":                "3",
+}
+
+// Store answers questions about the database. It is safe for concurrent use.
+type Store struct {
+	db   *sql.DB
+	gorm *gorm.DB
+	box  *seal.Box
+}
+
+// Open connects to PostgreSQL and checks that it answers. The box encrypts
+// secrets at rest.
+func Open(ctx context.Context, cfg Config, box *seal.Box) (*Store, error) {
+	db, err := openPool(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.PingContext(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("reach PostgreSQL: %w", err), db.Close())
+	}
+	g, err := gorm.Open(postgres.New(postgres.Config{Conn: db}), &gorm.Config{
+		SkipDefaultTransaction: true,
+		QueryFields:            true, // no SELECT *: a new column must not break a cached plan
+		DisableAutomaticPing:   true,
+		NowFunc:                clock.System{}.Now,
+		// Parameters can be secrets or personal data: they never reach a log.
+		Logger: logger.NewSlogLogger(slog.Default(), logger.Config{
+			SlowThreshold: time.Second, LogLevel: logger.Warn, IgnoreRecordNotFoundError: true, ParameterizedQueries: true,
+		}),
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("prepare GORM: %w", err), db.Close())
+	}
+	return &Store{db: db, gorm: g, box: box}, nil
+}
+
+func openPool(cfg Config) (*sql.DB, error) {
+	conn, err := pgx.ParseConfig(cfg.URL)
+	if err != nil {
+		return nil, fmt.Errorf("parse the database URL: %w", err)
+	}
+	for name, value := range sessionSettings {
+		conn.RuntimeParams[name] = value
+	}
+	conn.RuntimeParams["application_name"] = cfg.Application
+	conn.ConnectTimeout = 5 * time.Second
+	db := stdlib.OpenDB(*conn)
+	db.SetMaxOpenConns(cfg.MaxConns)
+	db.SetMaxIdleConns(cfg.MaxConns)
+	db.SetConnMaxLifetime(30 * time.Minute)
+	return db, nil
+}
+
+// DB is the process's one pool, for libraries that need it (migrations, the
+// session store).
+func (s *Store) DB() *sql.DB { return s.db }
+
+// Ping asks PostgreSQL for an answer.
+func (s *Store) Ping(ctx context.Context) error {
+	if err := s.db.PingContext(ctx); err != nil {
+		return fmt.Errorf("ping PostgreSQL: %w", err)
+	}
+	return nil
+}
+
+// Close closes the pool.
+func (s *Store) Close() error {
+	if err := s.db.Close(); err != nil {
+		return fmt.Errorf("close the pool: %w", err)
+	}
+	return nil
+}
+
+// read returns a GORM handle for one query.
+func (s *Store) read(ctx context.Context) *gorm.DB { return s.gorm.WithContext(ctx) }
+
+// inTx runs fn in one READ COMMITTED transaction of its own: for the worker's
+// and the operators' changes. Requests of the API use [Store.BeginOperation].
+func (s *Store) inTx(ctx context.Context, fn func(*gorm.DB) error) error {
+	err := s.read(ctx).Transaction(fn, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	if err != nil {
+		return translate(err)
+	}
+	return nil
+}
+
+// withConn runs fn on one native connection of the pool, outside a transaction.
+func (s *Store) withConn(ctx context.Context, fn func(*pgx.Conn) error) error {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("take a connection: %w", err)
+	}
+	defer func() { _ = conn.Close() }() // hands it back; nothing to report
+	return native(conn, fn)
+}
+
+// native gives fn the pgx connection under a database/sql one.
+func native(conn *sql.Conn, fn func(*pgx.Conn) error) error {
+	//nolint:wrapcheck // fn's own error must come through as it is
+	return conn.Raw(func(driver any) error {
+		return fn(driver.(*stdlib.Conn).Conn()) //nolint:forcetypeassert // openPool uses no other driver
+	})
+}
+
+func notFound(what string) error {
+	return fmt.Errorf("%s: %w", what, ErrNotFound)
+}
+
+// one maps GORM's "record not found" to ErrNotFound and translates the rest.
+func one(err error, what string) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, gorm.ErrRecordNotFound):
+		return notFound(what)
+	default:
+		return fmt.Errorf("read %s: %w", what, translate(err))
+	}
+}
+
+// secretOwner binds a sealed value to the row it stands in.
+func secretOwner(table string, project models.ProjectID, id string) string {
+	return table + "/" + string(project) + "/" + id
+}

@@ -1,0 +1,219 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/botix-pro/platform/app/models"
+)
+
+// ErrCommitUnknown is returned when the connection was lost after COMMIT was
+// sent: the transaction may have been committed or not. Only a look-up on
+// another connection, holding the key's lock, can tell.
+var ErrCommitUnknown = errors.New("the answer to COMMIT was lost")
+
+// ErrKeyTaken is returned when another operation stored the same key first.
+// Nothing was applied; a fresh look-up finds what that operation answered.
+var ErrKeyTaken = errors.New("another operation stored this idempotency key first")
+
+// errRolledBack: in an aborted transaction COMMIT reports ROLLBACK and no error.
+var errRolledBack = errors.New("COMMIT was answered with ROLLBACK")
+
+const (
+	sqlBegin      = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE`
+	sqlSavepoint  = `SAVEPOINT operation`
+	sqlUndo       = `ROLLBACK TO SAVEPOINT operation`
+	sqlCommit     = `COMMIT`
+	sqlRollback   = `ROLLBACK`
+	severityError = "ERROR"
+)
+
+// Lane names an endpoint whose deliveries are due: what a hint is about.
+type Lane struct {
+	ProjectID  models.ProjectID
+	EndpointID string
+}
+
+// Tx is one transaction of a project. Its write methods queue statements;
+// nothing is sent before the commit, so everything travels in one round trip
+// together with the stored answer (DESIGN, decision 2). A violated constraint
+// therefore shows at the commit.
+//
+// A Tx is not safe for concurrent use.
+type Tx struct {
+	store   *Store
+	conn    *sql.Conn // nil once ended
+	project models.ProjectID
+	queue   []statement
+	lanes   []Lane
+}
+
+// statement is a queued write. rows, when set, reads what it returned.
+type statement struct {
+	sql  string
+	args []any
+	rows func(pgx.Rows) error
+}
+
+// Write runs fn and commits what it queued, in one transaction. It is for
+// writes that no API request makes: set-up and operators' commands. It returns
+// the lanes that have something due.
+func (s *Store) Write(ctx context.Context, project models.ProjectID, fn func(*Tx) error) ([]Lane, error) {
+	tx, err := s.begin(ctx, project, &pgx.Batch{})
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback(ctx)
+	if err := fn(tx); err != nil {
+		return nil, err
+	}
+	if err := tx.flush(ctx, &pgx.Batch{}); err != nil {
+		return nil, translate(err)
+	}
+	return tx.lanes, nil
+}
+
+// begin opens a transaction and runs the batch in it, all in one round trip.
+func (s *Store) begin(ctx context.Context, project models.ProjectID, batch *pgx.Batch) (*Tx, error) {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("take a connection: %w", err)
+	}
+	tx := &Tx{store: s, conn: conn, project: project}
+	opening := &pgx.Batch{QueuedQueries: append([]*pgx.QueuedQuery{{SQL: sqlBegin}}, batch.QueuedQueries...)}
+	if err := tx.send(ctx, opening); err != nil {
+		tx.discard()
+		return nil, fmt.Errorf("begin: %w", err)
+	}
+	return tx, nil
+}
+
+// Project is the tenant that the transaction writes for.
+func (tx *Tx) Project() models.ProjectID { return tx.project }
+
+// Lanes are the endpoints that got a delivery in this transaction, known once
+// it is committed.
+func (tx *Tx) Lanes() []Lane { return tx.lanes }
+
+func (tx *Tx) exec(sql string, args ...any) {
+	tx.queue = append(tx.queue, statement{sql: sql, args: args})
+}
+
+func (tx *Tx) query(rows func(pgx.Rows) error, sql string, args ...any) {
+	tx.queue = append(tx.queue, statement{sql: sql, args: args, rows: rows})
+}
+
+// flush sends the queue, the closing statements and COMMIT in one round trip.
+// After an error that a caller can be told about the transaction is back at its
+// beginning and may be flushed again; after any other it is over.
+func (tx *Tx) flush(ctx context.Context, closing *pgx.Batch) error {
+	batch := &pgx.Batch{}
+	batch.Queue(sqlSavepoint)
+	for _, s := range tx.queue {
+		queued := batch.Queue(s.sql, s.args...)
+		if s.rows != nil {
+			queued.Query(s.rows)
+		}
+	}
+	batch.QueuedQueries = append(batch.QueuedQueries, closing.QueuedQueries...)
+	batch.Queue(sqlCommit).Exec(committed)
+	tx.queue, tx.lanes = nil, nil
+	err := tx.send(ctx, batch)
+	if err == nil {
+		tx.release()
+		return nil
+	}
+	return tx.afterFailure(ctx, err)
+}
+
+// committed checks COMMIT's tag: in an aborted transaction PostgreSQL answers
+// ROLLBACK, without an error.
+func committed(tag pgconn.CommandTag) error {
+	if tag.String() != sqlCommit {
+		return errRolledBack
+	}
+	return nil
+}
+
+// afterFailure decides what a failed flush leaves behind.
+func (tx *Tx) afterFailure(ctx context.Context, err error) error {
+	tx.lanes = nil
+	if errors.Is(err, errRolledBack) {
+		tx.release()
+		return err
+	}
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) || pg.SeverityUnlocalized != severityError {
+		// Connection lost, or ended by the server (FATAL): COMMIT was on its way.
+		tx.discard()
+		return fmt.Errorf("%w: %w", ErrCommitUnknown, err)
+	}
+	if isKeyCollision(err) {
+		tx.Rollback(ctx)
+		return ErrKeyTaken
+	}
+	if lost := tx.undo(ctx); lost != nil {
+		return fmt.Errorf("%w, after: %v", lost, err) //nolint:errorlint // the first error no longer says what to do
+	}
+	return err
+}
+
+// undo goes back to the beginning of the transaction, keeping its locks. A
+// failure of COMMIT itself has already ended it, which undo reports.
+func (tx *Tx) undo(ctx context.Context) error {
+	if err := tx.one(ctx, sqlUndo); err != nil {
+		tx.discard()
+		return fmt.Errorf("undo the operation: %w", err)
+	}
+	return nil
+}
+
+// Rollback ends the transaction without applying anything. It may be called
+// after a commit, where it does nothing, and works on a cancelled context: the
+// connection is then given up, which rolls back as well.
+func (tx *Tx) Rollback(ctx context.Context) {
+	if tx.conn == nil {
+		return
+	}
+	if err := tx.one(ctx, sqlRollback); err != nil {
+		tx.discard()
+		return
+	}
+	tx.release()
+}
+
+func (tx *Tx) one(ctx context.Context, sql string) error {
+	return native(tx.conn, func(c *pgx.Conn) error {
+		_, err := c.Exec(ctx, sql)
+		return err //nolint:wrapcheck // wrapped by the callers, who know what they tried
+	})
+}
+
+// send runs a batch and reads every result of it.
+func (tx *Tx) send(ctx context.Context, batch *pgx.Batch) error {
+	return native(tx.conn, func(c *pgx.Conn) error {
+		return c.SendBatch(ctx, batch).Close() //nolint:wrapcheck // classified by the callers
+	})
+}
+
+// release hands the connection back to the pool.
+func (tx *Tx) release() {
+	_ = tx.conn.Close()
+	tx.conn = nil
+}
+
+// discard closes the connection for good: its state is not known.
+func (tx *Tx) discard() {
+	if tx.conn == nil {
+		return
+	}
+	_ = tx.conn.Raw(func(any) error { return driver.ErrBadConn })
+	_ = tx.conn.Close()
+	tx.conn = nil
+}

@@ -1,0 +1,122 @@
+-- +goose Up
+SET lock_timeout = '5s';
+
+CREATE TABLE webhook_endpoints (
+    project_id      text COLLATE "C" NOT NULL,
+    id              text COLLATE "C" NOT NULL,
+    url             text        NOT NULL CHECK (char_length(url) <= 2048),
+    description     text        NOT NULL DEFAULT '',
+    event_types     jsonb       NOT NULL CHECK (jsonb_typeof(event_types) = 'array'),
+    status          text        NOT NULL CHECK (status IN ('active', 'paused', 'disabled', 'deleted')),
+    max_in_flight   int         NOT NULL CHECK (max_in_flight BETWEEN 1 AND 100),
+    rate_per_second int         CHECK (rate_per_second BETWEEN 1 AND 1000),
+    secrets         bytea       NOT NULL,
+    headers         bytea       NOT NULL,
+    created_at      timestamptz NOT NULL,
+    updated_at      timestamptz NOT NULL,
+    PRIMARY KEY (project_id, id)
+);
+COMMENT ON COLUMN webhook_endpoints.secrets IS 'Encrypted JSON list of signing secrets, newest first.';
+COMMENT ON COLUMN webhook_endpoints.headers IS 'Encrypted JSON object of custom request headers.';
+
+CREATE TABLE webhook_deliveries (
+    project_id       text COLLATE "C" NOT NULL,
+    id               text COLLATE "C" NOT NULL,
+    event_id         text COLLATE "C" NOT NULL,
+    event_type       text        NOT NULL,
+    endpoint_id      text COLLATE "C" NOT NULL,
+    status           text        NOT NULL CHECK (status IN
+        ('pending', 'in_flight', 'waiting', 'delivered', 'dead_letter', 'held', 'cancelled')),
+    step             smallint    NOT NULL DEFAULT 1 CHECK (step >= 1),
+    step_started_at  timestamptz,
+    attempt_count    int         NOT NULL DEFAULT 0 CHECK (attempt_count >= 0),
+    worker_losses    smallint    NOT NULL DEFAULT 0,
+    manual           boolean     NOT NULL DEFAULT false,
+    next_attempt_at  timestamptz,
+    claim_token      uuid,
+    lease_expires_at timestamptz,
+    last_status_code int,
+    last_error_class text,
+    created_at       timestamptz NOT NULL DEFAULT now(),
+    updated_at       timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (project_id, id),
+    -- Fan-out makes one delivery per event and endpoint, whatever is repeated.
+    CONSTRAINT webhook_deliveries_once UNIQUE (project_id, event_id, endpoint_id),
+    -- Due exactly when there is a time at which it is due.
+    CONSTRAINT webhook_deliveries_due CHECK ((status IN ('pending', 'waiting')) = (next_attempt_at IS NOT NULL)),
+    -- In flight exactly when somebody holds it, for a bounded time.
+    CONSTRAINT webhook_deliveries_claimed CHECK (
+        (status = 'in_flight') = (claim_token IS NOT NULL) AND (status = 'in_flight') = (lease_expires_at IS NOT NULL))
+);
+CREATE INDEX webhook_deliveries_to_send ON webhook_deliveries (project_id, endpoint_id, next_attempt_at)
+    WHERE status IN ('pending', 'waiting');
+CREATE INDEX webhook_deliveries_leased ON webhook_deliveries (lease_expires_at) WHERE status = 'in_flight';
+CREATE INDEX webhook_deliveries_by_endpoint ON webhook_deliveries (project_id, endpoint_id, id);
+
+-- A lane is one endpoint's queue. Whoever holds its lease drains it; "again"
+-- tells the holder that somebody knocked meanwhile.
+CREATE TABLE webhook_lanes (
+    project_id       text COLLATE "C" NOT NULL,
+    endpoint_id      text COLLATE "C" NOT NULL,
+    holder           uuid,
+    lease_expires_at timestamptz,
+    again            boolean     NOT NULL DEFAULT false,
+    closed_until     timestamptz,
+    PRIMARY KEY (project_id, endpoint_id),
+    CONSTRAINT webhook_lanes_held CHECK ((holder IS NULL) = (lease_expires_at IS NULL))
+);
+
+-- One row per physical request, by day, dropped by day. Partitions are made
+-- ahead by the worker.
+CREATE TABLE webhook_attempts (
+    project_id         text COLLATE "C" NOT NULL,
+    id                 text COLLATE "C" NOT NULL,
+    delivery_id        text COLLATE "C" NOT NULL,
+    endpoint_id        text COLLATE "C" NOT NULL,
+    event_id           text COLLATE "C" NOT NULL,
+    event_type         text        NOT NULL,
+    number             int         NOT NULL CHECK (number >= 1),
+    step               smallint    NOT NULL,
+    manual             boolean     NOT NULL,
+    url                text        NOT NULL,
+    request_id         text        NOT NULL,
+    request_headers    json        NOT NULL,
+    status_code        int,
+    error_class        text,
+    error              text        NOT NULL DEFAULT '',
+    response_headers   json,
+    response_body      bytea,
+    response_truncated boolean     NOT NULL DEFAULT false,
+    dns_ms             int         NOT NULL DEFAULT 0,
+    connect_ms         int         NOT NULL DEFAULT 0,
+    tls_ms             int         NOT NULL DEFAULT 0,
+    first_byte_ms      int         NOT NULL DEFAULT 0,
+    duration_ms        int         NOT NULL DEFAULT 0,
+    started_at         timestamptz NOT NULL,
+    PRIMARY KEY (project_id, id, started_at)
+) PARTITION BY RANGE (started_at);
+CREATE INDEX webhook_attempts_of_delivery ON webhook_attempts (project_id, delivery_id, number);
+
+CREATE TABLE dead_letters (
+    project_id  text COLLATE "C" NOT NULL,
+    id          text COLLATE "C" NOT NULL,
+    delivery_id text COLLATE "C" NOT NULL,
+    endpoint_id text COLLATE "C" NOT NULL,
+    event_id    text COLLATE "C" NOT NULL,
+    event_type  text        NOT NULL,
+    cause       text        NOT NULL,
+    attempt_id  text,
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    expires_at  timestamptz NOT NULL,
+    PRIMARY KEY (project_id, id),
+    CONSTRAINT dead_letters_once UNIQUE (project_id, delivery_id)
+);
+CREATE INDEX dead_letters_by_cause ON dead_letters (project_id, endpoint_id, cause, id);
+
+-- +goose Down
+SET lock_timeout = '5s';
+DROP TABLE dead_letters;
+DROP TABLE webhook_attempts;
+DROP TABLE webhook_lanes;
+DROP TABLE webhook_deliveries;
+DROP TABLE webhook_endpoints;
