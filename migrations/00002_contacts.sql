@@ -15,6 +15,7 @@ CREATE TABLE contacts (
     tags        jsonb       NOT NULL DEFAULT '[]',
     -- json, not jsonb: what was given is given back, number and key order included.
     attributes  json        NOT NULL DEFAULT '{}',
+    version     bigint      NOT NULL DEFAULT 1, -- the ETag; one more with every change
     created_at  timestamptz NOT NULL,
     updated_at  timestamptz NOT NULL,
     PRIMARY KEY (project_id, id),

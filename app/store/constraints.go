@@ -1,7 +1,12 @@
 package store
 
 import (
+	"context"
+	"database/sql/driver"
 	"errors"
+	"io"
+	"net"
+	"slices"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -40,4 +45,21 @@ func translate(err error) error {
 func isKeyCollision(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && pg.Code == sqlUniqueViolation && pg.ConstraintName == keyConstraint
+}
+
+// unavailableClasses are the SQLSTATE classes that say the database cannot do
+// its work right now: connection, rollback of a serialisable or deadlocked
+// transaction, resources, lock and statement timeouts, shutdown, system error.
+var unavailableClasses = []string{"08", "40", "53", "55", "57", "58"}
+
+// IsUnavailable reports whether err means that PostgreSQL could not be reached
+// or could not do its work right now, so that trying again may help.
+func IsUnavailable(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return slices.Contains(unavailableClasses, pg.Code[:2])
+	}
+	var network net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrBadConn) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.As(err, &network)
 }

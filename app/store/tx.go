@@ -101,6 +101,9 @@ func (tx *Tx) Project() models.ProjectID { return tx.project }
 // it is committed.
 func (tx *Tx) Lanes() []Lane { return tx.lanes }
 
+// Reset drops what was queued: the operation is to end without its effect.
+func (tx *Tx) Reset() { tx.queue = nil }
+
 func (tx *Tx) exec(sql string, args ...any) {
 	tx.queue = append(tx.queue, statement{sql: sql, args: args})
 }

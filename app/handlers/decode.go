@@ -1,0 +1,108 @@
+package handlers
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/botix-pro/platform/app/middleware"
+	"github.com/botix-pro/platform/app/models"
+)
+
+const jsonType = "application/json"
+
+// Codes of the entries in a problem's errors.
+const (
+	fieldUnknown   = "UNKNOWN_FIELD"
+	fieldType      = "INVALID_TYPE"
+	fieldFormat    = "INVALID_FORMAT"
+	fieldTooLong   = "TOO_LONG"
+	fieldTooShort  = "TOO_SHORT"
+	fieldTooMany   = "TOO_MANY"
+	fieldDuplicate = "DUPLICATE"
+	fieldSyntax    = "SYNTAX"
+)
+
+// decode reads a request's JSON object strictly (contract §1): the right media
+// type, UTF-8, no unknown field, no wrong type, no name twice, no NUL. The error
+// names the JSON pointer. null leaves the field as if it were absent.
+func decode[T any](r *middleware.Request) (T, error) {
+	var value T
+	if err := checkMediaType(r, jsonType); err != nil {
+		return value, err
+	}
+	if err := checkObject(r.Body); err != nil {
+		return value, err
+	}
+	if err := json.Unmarshal(r.Body, &value, json.RejectUnknownMembers(true)); err != nil {
+		return value, decodeError(err)
+	}
+	return value, nil
+}
+
+func checkMediaType(r *middleware.Request, want string) error {
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return models.NewError(models.CodeUnsupportedMediaType, "Content-Encoding %q is not supported; send the body as it is.", encoding)
+	}
+	got, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || got != want {
+		return models.NewError(models.CodeUnsupportedMediaType, "Content-Type must be %s.", want)
+	}
+	if charset := parameters["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") {
+		return models.NewError(models.CodeUnsupportedMediaType, "The charset must be UTF-8.")
+	}
+	return nil
+}
+
+// checkObject walks the whole body once for what the decoder into Go values
+// would let pass: a value that is no object (null decodes into anything) and
+// NUL, which PostgreSQL's text cannot hold.
+func checkObject(body []byte) error {
+	decoder := jsontext.NewDecoder(bytes.NewReader(body))
+	if kind := decoder.PeekKind(); kind != '{' && len(bytes.TrimSpace(body)) > 0 && kind != 0 {
+		return models.Invalid(models.FieldError{Pointer: "", Code: fieldType, Detail: "The body must be a JSON object."})
+	}
+	for {
+		token, err := decoder.ReadToken()
+		if errors.Is(err, io.EOF) && len(bytes.TrimSpace(body)) > 0 {
+			return nil
+		}
+		if err != nil {
+			return malformed(string(decoder.StackPointer()), err)
+		}
+		if token.Kind() == '"' && strings.ContainsRune(token.String(), 0) {
+			return malformed(string(decoder.StackPointer()), errors.New("a string holds the character NUL"))
+		}
+	}
+}
+
+func decodeError(err error) error {
+	var semantic *json.SemanticError
+	if !errors.As(err, &semantic) {
+		return malformed("", err)
+	}
+	field := models.FieldError{Pointer: string(semantic.JSONPointer), Code: fieldType, Detail: "The value has the wrong type."}
+	if errors.Is(err, json.ErrUnknownName) {
+		field.Code, field.Detail = fieldUnknown, "There is no such field."
+	}
+	return models.Invalid(field)
+}
+
+func malformed(pointer string, err error) error {
+	detail := strings.TrimPrefix(err.Error(), "jsontext: ")
+	var syntactic *jsontext.SyntacticError
+	if errors.As(err, &syntactic) {
+		pointer = string(syntactic.JSONPointer)
+	}
+	if errors.Is(err, io.EOF) {
+		detail = "the body is empty"
+	}
+	problem := models.NewError(models.CodeMalformedJSON, "The body is not valid JSON.")
+	problem.Fields = []models.FieldError{{Pointer: pointer, Code: fieldSyntax, Detail: detail}}
+	return problem
+}

@@ -1,0 +1,28 @@
+package handlers
+
+import (
+	"net/http"
+
+	"github.com/botix-pro/platform/app/middleware"
+	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/app/store"
+	"github.com/botix-pro/platform/internal/clock"
+)
+
+// API is the handlers with what they need.
+type API struct {
+	store *store.Store
+	clock clock.Clock
+}
+
+// New returns the API's handlers.
+func New(s *store.Store, clk clock.Clock) *API { return &API{store: s, clock: clk} }
+
+// Routes is the whole API behind authentication.
+func (a *API) Routes() []middleware.Route {
+	return []middleware.Route{
+		{Method: http.MethodPost, Path: "/contacts", Scope: models.ScopeWrite, Mutate: a.createContact},
+		{Method: http.MethodGet, Path: "/contacts", Scope: models.ScopeRead, Read: a.listContacts},
+		{Method: http.MethodGet, Path: "/contacts/:id", Scope: models.ScopeRead, Read: a.readContact},
+	}
+}

@@ -1,0 +1,199 @@
+package idempotency
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/app/store"
+)
+
+// How a lost answer to COMMIT is settled: the look-up is repeated while the
+// first connection's backend still holds the key, for as long as a client can
+// be expected to wait.
+const (
+	settleDeadline = 5 * time.Second
+	settlePause    = 100 * time.Millisecond
+)
+
+// Operation is one mutating request as the protocol sees it.
+type Operation struct {
+	Project     models.ProjectID
+	Key         string
+	Fingerprint []byte // see [Fingerprint]
+	Method      string
+	Path        string // escaped, with the query, for people
+	RequestID   string // of this physical request
+	TTL         time.Duration
+}
+
+// Execution does the operation's work inside the transaction and returns its
+// answer. It is called at most once per [Engine.Run].
+type Execution func(ctx context.Context, tx *store.Tx) (models.Answer, error)
+
+// Result is how an operation was answered.
+type Result struct {
+	Answer   models.Answer
+	Replayed bool
+	// FirstRequestID is the physical request that executed the operation.
+	FirstRequestID string
+}
+
+// Engine runs operations. It is safe for concurrent use.
+type Engine struct {
+	store  *store.Store
+	render func(err *models.Error, requestID string) models.Answer
+	hint   func([]store.Lane)
+	log    *slog.Logger
+}
+
+// NewEngine returns an engine. render turns an error into the answer that is
+// stored and sent; hint is told after a commit which endpoints have something
+// due, and must not block.
+func NewEngine(
+	s *store.Store, render func(*models.Error, string) models.Answer, hint func([]store.Lane), log *slog.Logger,
+) *Engine {
+	return &Engine{store: s, render: render, hint: hint, log: log}
+}
+
+// Run answers an operation: by replaying what its key already has, by refusing,
+// or by executing it. The effect of execute, the events it appended and the
+// stored answer are committed together or not at all.
+//
+// ctx carries the operation's own deadline, not the client's connection. The
+// error, when there is one, is always a [*models.Error] about an operation of
+// which nothing was applied, unless its outcome says otherwise.
+func (e *Engine) Run(ctx context.Context, op Operation, execute Execution) (Result, error) {
+	tx, claim, err := e.store.BeginOperation(ctx, op.Project, op.Key)
+	if err != nil {
+		return Result{}, models.Unavailable(err, models.NotApplied)
+	}
+	defer tx.Rollback(ctx)
+	switch found := stateOf(claim, op.Fingerprint); found {
+	case stateCompleted:
+		return replay(claim.Record), nil
+	case stateForgotten:
+		tx.Forget(op.Key)
+		return e.execute(ctx, op, tx, execute)
+	case stateUnused:
+		return e.execute(ctx, op, tx, execute)
+	default:
+		return Result{}, refusal(found, claim.Record)
+	}
+}
+
+func replay(record *models.IdempotencyRecord) Result {
+	return Result{Answer: record.Answer, Replayed: true, FirstRequestID: record.RequestID}
+}
+
+func (e *Engine) execute(ctx context.Context, op Operation, tx *store.Tx, execute Execution) (Result, error) {
+	answer, err := guarded(ctx, tx, execute)
+	if err != nil {
+		return e.storeRefusal(ctx, op, tx, err)
+	}
+	err = tx.CommitOperation(ctx, record(op, answer), op.TTL)
+	if err != nil {
+		return e.afterCommit(ctx, op, tx, err)
+	}
+	e.hint(tx.Lanes())
+	return Result{Answer: answer, FirstRequestID: op.RequestID}, nil
+}
+
+// afterCommit decides what a failed commit means.
+func (e *Engine) afterCommit(ctx context.Context, op Operation, tx *store.Tx, err error) (Result, error) {
+	var known *models.Error
+	switch {
+	case errors.As(err, &known):
+		return e.storeRefusal(ctx, op, tx, err)
+	case errors.Is(err, store.ErrKeyTaken), errors.Is(err, store.ErrCommitUnknown):
+		return e.settle(ctx, op, err)
+	case store.IsUnavailable(err):
+		return Result{}, models.Unavailable(err, models.NotApplied)
+	default:
+		return Result{}, models.Internal(err)
+	}
+}
+
+// storeRefusal ends an operation whose execution returned an error: one that
+// the contract stores is committed with the key, alone; any other leaves the
+// key free.
+func (e *Engine) storeRefusal(ctx context.Context, op Operation, tx *store.Tx, err error) (Result, error) {
+	known := models.AsError(err)
+	if !known.Stored() {
+		return Result{}, known
+	}
+	tx.Reset()
+	answer := e.render(known, op.RequestID)
+	if err := tx.CommitOperation(ctx, record(op, answer), op.TTL); err != nil {
+		if errors.Is(err, store.ErrKeyTaken) || errors.Is(err, store.ErrCommitUnknown) {
+			return e.settle(ctx, op, err)
+		}
+		return Result{}, models.Unavailable(err, models.NotApplied)
+	}
+	return Result{Answer: answer, FirstRequestID: op.RequestID}, nil
+}
+
+// guarded turns a panic into an error, so that it rolls back like one.
+func guarded(ctx context.Context, tx *store.Tx, execute Execution) (answer models.Answer, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	return execute(ctx, tx)
+}
+
+func record(op Operation, answer models.Answer) *models.IdempotencyRecord {
+	return &models.IdempotencyRecord{
+		ProjectID: op.Project, Key: op.Key, Fingerprint: op.Fingerprint,
+		Method: op.Method, Path: op.Path, RequestID: op.RequestID, Answer: answer,
+	}
+}
+
+// settle finds out what became of an operation whose commit was not answered,
+// or whose key somebody else stored: it looks the key up on a new connection
+// until it either finds the record or holds the lock itself, which proves that
+// nothing was committed.
+func (e *Engine) settle(ctx context.Context, op Operation, cause error) (Result, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleDeadline)
+	defer cancel()
+	e.log.WarnContext(ctx, "settling an operation whose commit was not answered",
+		"request_id", op.RequestID, "error", cause)
+	for {
+		result, settled, err := e.lookUp(ctx, op, cause)
+		if settled {
+			return result, err
+		}
+		select {
+		case <-ctx.Done():
+			return Result{}, models.Unavailable(cause, models.OutcomeUnknown)
+		case <-time.After(settlePause):
+		}
+	}
+}
+
+// lookUp asks once; settled is false while nobody can tell.
+func (e *Engine) lookUp(ctx context.Context, op Operation, cause error) (result Result, settled bool, err error) {
+	tx, claim, err := e.store.BeginOperation(ctx, op.Project, op.Key)
+	if err != nil {
+		return Result{}, false, nil //nolint:nilerr // not reachable yet: the caller asks again
+	}
+	defer tx.Rollback(ctx)
+	switch found := stateOf(claim, op.Fingerprint); found {
+	case stateCompleted:
+		result = replay(claim.Record)
+		// Our own commit did arrive: this is the first answer, not a replay.
+		result.Replayed = result.FirstRequestID != op.RequestID
+		return result, true, nil
+	case stateUnused, stateForgotten:
+		return Result{}, true, models.Unavailable(cause, models.NotApplied)
+	case stateRunning:
+		return Result{}, false, nil
+	default:
+		return Result{}, true, refusal(found, claim.Record)
+	}
+}

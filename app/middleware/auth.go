@@ -1,0 +1,200 @@
+package middleware
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/maypok86/otter/v2"
+
+	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/app/ratelimit"
+	"github.com/botix-pro/platform/app/store"
+	"github.com/botix-pro/platform/internal/clock"
+)
+
+const (
+	// callerTTL bounds how long a server may act on what it knew about a key:
+	// a revoked key stops working within 5 seconds, a plan's new limit holds
+	// within 10 (contract §1, §4).
+	callerTTL     = 4 * time.Second
+	maxCallers    = 100_000
+	lookUpTimeout = 3 * time.Second
+)
+
+// Callers finds out whom a key speaks for.
+type Callers interface {
+	CallerByKeyHash(ctx context.Context, hash []byte) (*models.Caller, error)
+}
+
+// Auth is PublicApiAuth: it finds the caller behind the API key, counts the
+// request against the plan's limit and announces the limit on the answer.
+type Auth struct {
+	callers   Callers
+	cache     *otter.Cache[string, *models.Caller]
+	limiter   *ratelimit.Limiter
+	clock     clock.Clock
+	strangers int
+}
+
+// NewAuth returns the middleware. strangers is how many requests a minute one
+// address may make without a valid key.
+func NewAuth(callers Callers, limiter *ratelimit.Limiter, clk clock.Clock, strangers int) *Auth {
+	return &Auth{
+		callers: callers, limiter: limiter, clock: clk, strangers: strangers,
+		cache: otter.Must(&otter.Options[string, *models.Caller]{
+			MaximumSize:      maxCallers,
+			ExpiryCalculator: otter.ExpiryWriting[string, *models.Caller](callerTTL),
+		}),
+	}
+}
+
+// PublicAPI lets only requests with a usable key pass, within its plan's limit.
+func (a *Auth) PublicAPI(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if err := a.admit(c); err != nil {
+			return err
+		}
+		return next(c)
+	}
+}
+
+// Unmatched is for requests that no route answers: it counts and announces
+// like [Auth.PublicAPI], but a missing key is no reason to hide that the path
+// does not exist.
+func (a *Auth) Unmatched(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		err := a.admit(c)
+		var known *models.Error
+		if err != nil && (!errors.As(err, &known) || known.Code != models.CodeAPIKeyMissing) {
+			return err
+		}
+		return next(c)
+	}
+}
+
+func (a *Auth) admit(c echo.Context) error {
+	ctx := c.Request().Context()
+	caller, err := a.identify(ctx, c.Request().Header.Values(echo.HeaderAuthorization))
+	if err != nil {
+		return a.refuse(c, err)
+	}
+	c.Set(keyCaller, caller)
+	return a.count(c, caller.Key.ID, caller.Plan.Limits.APIRatePerMinute)
+}
+
+// refuse counts a request without a valid key against its address, and answers
+// with err unless the address has used up its own limit.
+func (a *Auth) refuse(c echo.Context, err error) error {
+	if limited := a.count(c, "address:"+network(c.RealIP()), a.strangers); limited != nil {
+		return limited
+	}
+	return err
+}
+
+func (a *Auth) count(c echo.Context, subject string, limit int) error {
+	decision := a.limiter.Allow(c.Request().Context(), subject, limit)
+	announce(c, decision)
+	if decision.Allowed {
+		return nil
+	}
+	err := models.NewError(models.CodeRateLimitExceeded, "%d requests a minute are allowed; the window ends at %s.",
+		decision.Limit, models.FormatTime(decision.Reset))
+	err.RetryAfter = max(decision.ResetAfter, time.Second)
+	return err
+}
+
+// announce sets the limit's headers: the contract's three and the IETF draft's
+// two (draft-ietf-httpapi-ratelimit-headers).
+func announce(c echo.Context, d ratelimit.Decision) {
+	header := c.Response().Header()
+	limit, remaining := strconv.Itoa(d.Limit), strconv.Itoa(d.Remaining)
+	header.Set("X-RateLimit-Limit", limit)
+	header.Set("X-RateLimit-Remaining", remaining)
+	header.Set("X-RateLimit-Reset", strconv.FormatInt(d.Reset.Unix(), 10))
+	header.Set("RateLimit-Policy", `"default";q=`+limit+`;w=60`)
+	header.Set("RateLimit", `"default";r=`+remaining+`;t=`+seconds(d.ResetAfter))
+}
+
+// identify returns the caller behind the Authorization header.
+func (a *Auth) identify(ctx context.Context, authorization []string) (*models.Caller, error) {
+	secret, err := bearer(authorization)
+	if err != nil {
+		return nil, err
+	}
+	caller, err := a.find(ctx, models.HashAPIKey(secret))
+	if err != nil {
+		return nil, models.Unavailable(err, models.NotApplied) // never 401 when the key could not be checked
+	}
+	if caller == nil || !caller.Key.Usable(a.clock.Now()) {
+		return nil, models.NewError(models.CodeAPIKeyInvalid, "The API key is unknown, revoked or expired.")
+	}
+	return caller, nil
+}
+
+// find asks the database at most once per key and callerTTL. An unknown key is
+// remembered as nil: keys are random, so none becomes known later.
+func (a *Auth) find(ctx context.Context, hash []byte) (*models.Caller, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookUpTimeout)
+	defer cancel()
+	//nolint:wrapcheck // becomes the cause of SERVICE_UNAVAILABLE as it is
+	return a.cache.Get(ctx, string(hash), otter.LoaderFunc[string, *models.Caller](
+		func(ctx context.Context, hash string) (*models.Caller, error) {
+			caller, err := a.callers.CallerByKeyHash(ctx, []byte(hash))
+			if errors.Is(err, store.ErrNotFound) {
+				return nil, nil //nolint:nilnil // "unknown" is worth remembering
+			}
+			return caller, err
+		}))
+}
+
+// bearer extracts the key from the Authorization header (RFC 6750 §2.1).
+func bearer(authorization []string) (string, error) {
+	if len(authorization) == 0 {
+		return "", models.NewError(models.CodeAPIKeyMissing, "Send the API key as Authorization: Bearer btx_….")
+	}
+	scheme, secret, _ := strings.Cut(authorization[0], " ")
+	switch {
+	case len(authorization) > 1:
+		return "", models.NewError(models.CodeAPIKeyInvalid, "The Authorization header was sent more than once.")
+	case !strings.EqualFold(scheme, "Bearer"):
+		return "", models.NewError(models.CodeAPIKeyInvalid, "The Authorization header must use the Bearer scheme.")
+	case !models.WellFormedAPIKey(strings.TrimSpace(secret)):
+		return "", models.NewError(models.CodeAPIKeyInvalid, "The API key is mistyped or cut: its checksum does not fit.")
+	}
+	return strings.TrimSpace(secret), nil
+}
+
+// network is the part of an address that one subscriber cannot leave: the whole
+// of an IPv4 address, the /64 of an IPv6 one (contract §4).
+func network(ip string) string {
+	addr, err := netip.ParseAddr(ip)
+	if err != nil {
+		return ip
+	}
+	addr = addr.Unmap()
+	if addr.Is4() {
+		return addr.String()
+	}
+	prefix, err := addr.WithZone("").Prefix(64)
+	if err != nil {
+		return addr.String()
+	}
+	return prefix.String()
+}
+
+// RequireScope lets only keys with the scope pass.
+func RequireScope(scope models.Scope) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			if !callerOf(c).May(scope) {
+				return models.NewError(models.CodeScopeInsufficient, "This route needs the scope %q.", scope)
+			}
+			return next(c)
+		}
+	}
+}

@@ -1,0 +1,26 @@
+package middleware
+
+import (
+	"github.com/labstack/echo/v4"
+
+	"github.com/botix-pro/platform/app/models"
+)
+
+// Keys under which the edge keeps what it learnt about a request.
+const (
+	keyRequestID = "botix.request_id"
+	keyCaller    = "botix.caller"
+	keyOperation = "botix.operation"
+	keyFault     = "botix.fault"
+)
+
+// RequestID returns the id of the physical request, or "" outside [Trace].
+func RequestID(c echo.Context) string {
+	id, _ := c.Get(keyRequestID).(string)
+	return id
+}
+
+func callerOf(c echo.Context) *models.Caller {
+	caller, _ := c.Get(keyCaller).(*models.Caller)
+	return caller
+}

@@ -1,0 +1,154 @@
+package middleware
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/botix-pro/platform/app/idempotency"
+	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/app/store"
+	"github.com/botix-pro/platform/internal/clock"
+)
+
+const (
+	headerReplayed      = "Idempotent-Replayed"
+	headerFirstRequest  = "X-Original-Request-Id"
+	headerAPIVersion    = "X-BOTIX-Version"
+	maxBody             = 1 << 20 // 1 MiB, contract §1
+	bodyTimeout         = 30 * time.Second
+	operationTimeout    = 30 * time.Second
+	replayedHeaderValue = "true"
+)
+
+// Endpoints turns routes into Echo handlers.
+type Endpoints struct {
+	engine *idempotency.Engine
+}
+
+// NewEndpoints returns handlers that run mutations through the engine.
+func NewEndpoints(engine *idempotency.Engine) *Endpoints { return &Endpoints{engine: engine} }
+
+// Handler returns the innermost handler of a route.
+func (e *Endpoints) Handler(route Route) echo.HandlerFunc {
+	if route.Mutate != nil {
+		return e.idempotent(route.Mutate)
+	}
+	return read(route.Read)
+}
+
+func read(handle Read) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		request, err := newRequest(c)
+		if err != nil {
+			return err
+		}
+		result, err := handle(c.Request().Context(), request)
+		if err != nil {
+			return err
+		}
+		answer, err := result.answer()
+		if err != nil {
+			return err
+		}
+		return send(c, answer)
+	}
+}
+
+// idempotent is the Idempotency middleware around one mutation: key syntax, the
+// whole body, then the operation.
+func (e *Endpoints) idempotent(mutate Mutation) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		key, err := idempotency.ParseKey(c.Request().Header.Values(idempotency.Header))
+		if err != nil {
+			return err
+		}
+		request, err := newRequest(c)
+		if err != nil {
+			return err
+		}
+		if request.Body, err = readBody(c); err != nil {
+			return err
+		}
+		c.Set(keyOperation, key)
+		return e.run(c, key, request, mutate)
+	}
+}
+
+// run answers one operation. It goes on when the client hangs up: what was
+// started ends, and its result waits for the retry.
+func (e *Endpoints) run(c echo.Context, key string, request *Request, mutate Mutation) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), operationTimeout)
+	defer cancel()
+	result, err := e.engine.Run(ctx, operation(c, key, request), execution(request, mutate))
+	if err != nil {
+		return err //nolint:wrapcheck // already the platform's own error
+	}
+	if result.Replayed {
+		c.Response().Header().Set(headerReplayed, replayedHeaderValue)
+		c.Response().Header().Set(headerFirstRequest, result.FirstRequestID)
+	}
+	return send(c, result.Answer)
+}
+
+func operation(c echo.Context, key string, request *Request) idempotency.Operation {
+	r := c.Request()
+	return idempotency.Operation{
+		Project: request.Project(), Key: key, Method: r.Method, Path: r.URL.RequestURI(), RequestID: request.ID,
+		Fingerprint: idempotency.Fingerprint(r.Method, r.URL, r.Header.Get(echo.HeaderContentType), request.Body),
+		TTL:         request.Caller.Plan.Limits.IdempotencyTTL(),
+	}
+}
+
+func execution(request *Request, mutate Mutation) idempotency.Execution {
+	return func(ctx context.Context, tx *store.Tx) (models.Answer, error) {
+		result, err := mutate(ctx, tx, request)
+		if err != nil {
+			return models.Answer{}, err
+		}
+		return result.answer()
+	}
+}
+
+func newRequest(c echo.Context) (*Request, error) {
+	caller := callerOf(c)
+	version := c.Request().Header.Get(headerAPIVersion)
+	if version == "" {
+		version = caller.Project.APIVersion
+	}
+	if !slices.Contains(models.APIVersions(), version) {
+		return nil, models.NewError(models.CodeInvalidRequest, "%s %q is not a version of this API; see /docs/changelog.", headerAPIVersion, version)
+	}
+	return &Request{
+		ID: RequestID(c), Caller: caller, APIVersion: version,
+		Query: c.QueryParams(), Header: c.Request().Header, params: c.Param,
+	}, nil
+}
+
+// readBody reads the whole body, bounded in size and time. It comes before
+// everything that depends on the content, since the fingerprint covers it.
+func readBody(c echo.Context) ([]byte, error) {
+	request, response := c.Request(), c.Response()
+	control := http.NewResponseController(response)
+	if err := control.SetReadDeadline(clock.System{}.Now().Add(bodyTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return nil, models.Internal(err)
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(response, request.Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, models.NewError(models.CodePayloadTooLarge, "The body exceeds %d bytes.", tooLarge.Limit)
+	case err != nil:
+		return nil, models.NewError(models.CodeInvalidRequest, "The body could not be read to its end within %s.", bodyTimeout)
+	}
+	// The next request on this connection gets a deadline of its own.
+	if err := control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return nil, models.Internal(err)
+	}
+	return body, nil
+}

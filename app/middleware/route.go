@@ -1,0 +1,76 @@
+package middleware
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/app/store"
+)
+
+// Request is what a handler may know about the HTTP request.
+type Request struct {
+	ID         string // req_…, of this physical request
+	Caller     *models.Caller
+	APIVersion string // the version that shapes the answer and the events
+	Query      url.Values
+	Header     http.Header
+	Body       []byte // mutating routes only
+	params     func(string) string
+}
+
+// Param returns a path parameter, decoded.
+func (r *Request) Param(name string) string { return r.params(name) }
+
+// Project is the tenant that the request speaks for.
+func (r *Request) Project() models.ProjectID { return r.Caller.Project.ID }
+
+// Result is a successful answer.
+type Result struct {
+	Status   int
+	Body     any    // encoded as JSON; nil: no body
+	Location string // path of the object created or accepted
+	ETag     string
+}
+
+// Read answers a request that changes nothing.
+type Read func(ctx context.Context, r *Request) (Result, error)
+
+// Mutation carries out a request inside its transaction, at most once per
+// idempotency key. What it queued is committed together with its result; an
+// error rolls everything back.
+type Mutation func(ctx context.Context, tx *store.Tx, r *Request) (Result, error)
+
+// Route is a line of the API: exactly one of Read and Mutate is set. There is
+// no third kind, so no route can change something without an idempotency key.
+type Route struct {
+	Method string
+	Path   string // Echo's syntax, ":id"
+	Scope  models.Scope
+	Read   Read
+	Mutate Mutation
+}
+
+// answer encodes a result once; the bytes are stored, replayed and sent.
+func (r Result) answer() (models.Answer, error) {
+	answer := models.Answer{Status: r.Status, Header: http.Header{}}
+	for name, value := range map[string]string{"Location": r.Location, "ETag": r.ETag} {
+		if value != "" {
+			answer.Header.Set(name, value)
+		}
+	}
+	if r.Body == nil {
+		return answer, nil
+	}
+	body, err := json.Marshal(r.Body, json.Deterministic(true))
+	if err != nil {
+		return models.Answer{}, fmt.Errorf("encode the answer: %w", err)
+	}
+	answer.Header.Set("Content-Type", "application/json")
+	answer.Body = append(body, '\n')
+	return answer, nil
+}

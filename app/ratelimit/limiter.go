@@ -1,0 +1,128 @@
+package ratelimit
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/botix-pro/platform/internal/clock"
+)
+
+//go:embed window.lua
+var windowScript string
+
+// window is the length of a counting window.
+const window = time.Minute
+
+// blindFor is how long Redis is not asked after it failed, so that an outage
+// costs one timeout per second and not one per request.
+const blindFor = time.Second
+
+// Decision is the answer to one request.
+type Decision struct {
+	Allowed   bool
+	Limit     int       // requests per window
+	Remaining int       // requests left in this window, 0 when refused
+	Reset     time.Time // when the window ends, to the second
+	// ResetAfter is the time until Reset, at least one second when shown.
+	ResetAfter time.Duration
+}
+
+// Config sets a limiter up.
+type Config struct {
+	// Redis must not repeat commands (MaxRetries: -1): a repeat after a lost
+	// reply would count the request twice.
+	Redis redis.UniversalClient
+	// Servers is how many servers share a limit while Redis is away; at least 1.
+	Servers int
+	Clock   clock.Clock
+	Log     *slog.Logger
+}
+
+// Limiter decides whether a request may pass. It is safe for concurrent use.
+type Limiter struct {
+	redis      redis.UniversalClient
+	script     *redis.Script
+	memory     *memory
+	servers    int
+	clock      clock.Clock
+	log        *slog.Logger
+	blindUntil atomic.Int64 // Unix milliseconds
+}
+
+// New returns a limiter.
+func New(cfg Config) *Limiter {
+	return &Limiter{
+		redis: cfg.Redis, script: redis.NewScript(windowScript), memory: newMemory(),
+		servers: max(cfg.Servers, 1), clock: cfg.Clock, log: cfg.Log,
+	}
+}
+
+// Allow counts one request of the subject against limit requests a minute.
+// subject is any string that is unique among what is limited. Allow never
+// fails: without Redis it decides from memory.
+func (l *Limiter) Allow(ctx context.Context, subject string, limit int) Decision {
+	if l.clock.Now().UnixMilli() < l.blindUntil.Load() {
+		return l.alone(subject, limit)
+	}
+	decision, err := l.ask(ctx, subject, limit)
+	if err == nil {
+		return decision
+	}
+	l.lost(ctx, err)
+	decision = l.alone(subject, limit)
+	if !neverSent(err) {
+		// The script may have counted this request: it passes, whatever memory
+		// thinks, so that a lost reply never refuses it or counts it twice.
+		decision.Allowed = true
+	}
+	return decision
+}
+
+// ask lets Redis decide. A client that hangs up must neither skip the count nor
+// look like an outage, so its context's end is not passed on.
+func (l *Limiter) ask(ctx context.Context, subject string, limit int) (Decision, error) {
+	ctx = context.WithoutCancel(ctx)
+	reply, err := l.script.Run(ctx, l.redis, []string{"btx:rate:" + subject}, limit).Int64Slice()
+	if err != nil {
+		return Decision{}, fmt.Errorf("count in Redis: %w", err)
+	}
+	if len(reply) != 4 {
+		return Decision{}, fmt.Errorf("count in Redis: script answered %d values", len(reply))
+	}
+	return Decision{
+		Allowed: reply[0] == 1, Limit: limit, Remaining: max(limit-int(reply[1]), 0),
+		ResetAfter: time.Duration(reply[2]) * time.Millisecond, Reset: time.Unix(reply[3], 0).UTC(),
+	}, nil
+}
+
+// alone decides from this process's memory, for its share of the limit.
+func (l *Limiter) alone(subject string, limit int) Decision {
+	now := l.clock.Now()
+	share := max(limit/l.servers, 1)
+	count, admitted := l.memory.count(subject, share, now)
+	ends := now.Truncate(window).Add(window)
+	return Decision{
+		Allowed: admitted, Limit: limit, Remaining: max(share-count, 0), Reset: ends, ResetAfter: ends.Sub(now),
+	}
+}
+
+func (l *Limiter) lost(ctx context.Context, err error) {
+	until := l.clock.Now().Add(blindFor).UnixMilli()
+	if before := l.blindUntil.Swap(until); before < l.clock.Now().Add(-blindFor).UnixMilli() {
+		l.log.WarnContext(ctx, "rate limits are counted per server: Redis cannot be asked", "error", err)
+	}
+}
+
+// neverSent reports whether a command certainly did not reach Redis.
+func neverSent(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial" || errors.Is(err, redis.ErrPoolTimeout)
+}
