@@ -56,42 +56,30 @@ func (r callerRow) caller(hash []byte, limits models.PlanLimits) *models.Caller 
 	return caller
 }
 
-// CreateProject inserts a project.
-func (s *Store) CreateProject(ctx context.Context, p models.Project) error {
-	err := s.read(ctx).Exec(`INSERT INTO projects (id, name, mode, plan_id, api_version, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
-		p.ID, p.Name, p.Mode, p.PlanID, p.APIVersion, p.CreatedAt).Error
-	if err != nil {
-		return fmt.Errorf("create project: %w", err)
-	}
-	return nil
+// CreateProject queues the insertion of the transaction's own project.
+func (tx *Tx) CreateProject(p models.Project) {
+	tx.exec(`INSERT INTO projects (id, name, mode, plan_id, api_version, created_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+		string(tx.project), p.Name, string(p.Mode), p.PlanID, p.APIVersion, p.CreatedAt)
 }
 
-// CreateAPIKey inserts a key; its secret is not stored.
-func (s *Store) CreateAPIKey(ctx context.Context, k models.APIKey) error {
+// CreateAPIKey queues a key's insertion; its secret is not stored.
+func (tx *Tx) CreateAPIKey(k models.APIKey) {
 	scopes := make([]string, len(k.Scopes))
 	for i, scope := range k.Scopes {
 		scopes[i] = string(scope)
 	}
-	err := s.read(ctx).Exec(`
+	tx.exec(`
 		INSERT INTO api_keys (id, project_id, name, prefix, hash, scopes, expires_at, created_at)
-		VALUES (?, ?, ?, ?, ?, string_to_array(?, ','), ?, ?)`,
-		k.ID, k.ProjectID, k.Name, k.Prefix, k.Hash, strings.Join(scopes, ","), k.ExpiresAt, k.CreatedAt).Error
-	if err != nil {
-		return fmt.Errorf("create API key: %w", err)
-	}
-	return nil
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		k.ID, string(tx.project), k.Name, k.Prefix, k.Hash, scopes, k.ExpiresAt, k.CreatedAt)
 }
 
-// CreateUser inserts a dashboard user who is a member of the project.
-func (s *Store) CreateUser(ctx context.Context, u models.User, project models.ProjectID) error {
-	err := s.read(ctx).Exec(`
-		WITH new_user AS (INSERT INTO users (id, email, password_hash, created_at) VALUES (?, ?, ?, ?) RETURNING id)
-		INSERT INTO project_members (project_id, user_id) SELECT ?, id FROM new_user`,
-		u.ID, u.Email, u.PasswordHash, u.CreatedAt, project).Error
-	if err != nil {
-		return fmt.Errorf("create user: %w", err)
-	}
-	return nil
+// CreateUser queues the insertion of a dashboard user who is a member of the
+// project.
+func (tx *Tx) CreateUser(u models.User) {
+	tx.exec(`INSERT INTO users (id, email, password_hash, created_at) VALUES ($1, $2, $3, $4)`,
+		u.ID, u.Email, u.PasswordHash, u.CreatedAt)
+	tx.exec(`INSERT INTO project_members (project_id, user_id) VALUES ($1, $2)`, string(tx.project), u.ID)
 }
 
 // UserByEmail returns the user with the address, given in lower case, or

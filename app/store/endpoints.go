@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -35,6 +36,22 @@ func (tx *Tx) CreateEndpoint(e *models.WebhookEndpoint) error {
 		e.MaxInFlight, e.RatePerSecond, secrets, headers, e.CreatedAt)
 	tx.exec(sqlCreateLane, string(tx.project), e.ID)
 	return nil
+}
+
+// SetEndpointURL points an endpoint elsewhere, or returns [ErrNotFound]. The
+// next attempt of every delivery goes to the new URL.
+func (s *Store) SetEndpointURL(ctx context.Context, project models.ProjectID, id, url string) error {
+	changed := s.read(ctx).Exec(`
+		UPDATE webhook_endpoints SET url = ?, updated_at = now()
+		WHERE project_id = ? AND id = ? AND status <> 'deleted'`, url, project, id)
+	switch {
+	case changed.Error != nil:
+		return fmt.Errorf("set the endpoint's URL: %w", changed.Error)
+	case changed.RowsAffected == 0:
+		return notFound("endpoint")
+	default:
+		return nil
+	}
 }
 
 func (s *Store) sealJSON(value any, owner string) ([]byte, error) {

@@ -1,0 +1,17 @@
+// Package webhooks carries events to the endpoints that want them (contract
+// §5): it signs, sends, judges the answer, records it and decides what comes
+// next.
+//
+// The room has a pure half and a half that talks to the database. The pure half
+// is what this comment is a map of:
+//
+//   - [Secret], [Signature], [StandardSignature]: how a body is signed.
+//   - [Sender]: one physical attempt, from the request's headers to an
+//     [Outcome]. It never fails: whatever a receiver does is an outcome.
+//   - [Classify]: what an outcome means, the contract's table as a function.
+//   - [Schedule]: the retry ladder, and the [Plan] that follows from a verdict.
+//   - [CheckHeaders]: which headers an endpoint's owner may add.
+//
+// A receiver is a stranger. What it answers is bounded before it is read, kept
+// as bytes, and never changes the verdict that its status gave.
+package webhooks
