@@ -65,7 +65,7 @@ func TestDrippingBody(t *testing.T) {
 		}
 	})
 	cfg := patient
-	cfg.TotalTimeout = 150 * time.Millisecond
+	cfg.TotalTimeout = 400 * time.Millisecond
 	outcome := newSender(t, cfg, nil).Send(t.Context(), newAttempt(receiver.url()))
 	require.Equal(t, webhooks.Delivered, outcome.Verdict().Kind)
 	require.True(t, outcome.ResponseTruncated)
@@ -85,7 +85,7 @@ func TestHangingBodyOverHTTP2(t *testing.T) {
 	receiver.StartTLS()
 	t.Cleanup(receiver.Close)
 	cfg := patient
-	cfg.TotalTimeout = 150 * time.Millisecond
+	cfg.TotalTimeout = 400 * time.Millisecond
 	outcome := newSender(t, cfg, newPool(receiver.Certificate())).Send(t.Context(), newAttempt(receiver.URL))
 	require.Equal(t, webhooks.Delivered, outcome.Verdict().Kind, outcome.Error)
 	require.Equal(t, "part", string(outcome.ResponseBody))
@@ -246,12 +246,14 @@ func TestSilentReceivers(t *testing.T) {
 	t.Parallel()
 	silent := newRawReceiver(t, func(_ *rawReceiver, conn net.Conn) { hold(conn) })
 	cfg := patient
-	cfg.ConnectTimeout, cfg.AnswerTimeout = 80*time.Millisecond, 80*time.Millisecond
+	cfg.AnswerTimeout = 80 * time.Millisecond
 	outcome := newSender(t, cfg, nil).Send(t.Context(), newAttempt(silent.url()))
 	require.Equal(t, models.ErrorReadTimeout, outcome.ErrorClass)
 	require.Equal(t, "the receiver did not answer in time", outcome.Error)
 	require.Equal(t, silent.addr, outcome.RemoteAddr)
 
+	cfg = patient
+	cfg.ConnectTimeout = 80 * time.Millisecond
 	outcome = newSender(t, cfg, nil).Send(t.Context(), newAttempt("https://"+silent.addr+"/"))
 	require.Equal(t, models.ErrorConnectTimeout, outcome.ErrorClass)
 
@@ -386,7 +388,9 @@ func TestNameThatDoesNotResolve(t *testing.T) {
 		silent:  "the receiver's name did not resolve in time",
 	} {
 		cfg := patient
-		cfg.ConnectTimeout = 100 * time.Millisecond
+		if resolver == silent {
+			cfg.ConnectTimeout = 100 * time.Millisecond
+		}
 		sender := webhooks.NewSender(egress.New(nil, egress.WithResolver(resolver)).Transport(egress.TransportConfig{}), cfg)
 		outcome := sender.Send(t.Context(), newAttempt("http://hooks.example.test/"))
 		require.Equal(t, models.ErrorDNS, outcome.ErrorClass, text)
