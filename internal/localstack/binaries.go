@@ -49,13 +49,16 @@ type postgresFinder struct {
 // find returns the installation to use, installing one when allowed to.
 func (f postgresFinder) find(ctx context.Context, allowInstall bool) (binaries, error) {
 	found, err := f.search(ctx)
-	if err == nil || !allowInstall {
+	if err == nil || !allowInstall || ctx.Err() != nil {
 		return found, err
 	}
 	f.log.InfoContext(ctx, "PostgreSQL was not found, installing it", "reason", err)
 	installErr := InstallPackages(ctx, f.log, f.debianPackage())
 	if installErr == nil {
 		return f.search(ctx)
+	}
+	if ctx.Err() != nil {
+		return binaries{}, installErr
 	}
 	f.log.InfoContext(ctx, "no package could be installed, downloading PostgreSQL", "reason", installErr)
 	found, downloadErr := f.download(ctx)

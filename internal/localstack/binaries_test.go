@@ -1,6 +1,7 @@
 package localstack
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -64,6 +65,18 @@ func TestFindSaysWhatToInstall(t *testing.T) {
 	t.Parallel()
 	_, err := finder(t, 0).find(t.Context(), false)
 	require.ErrorContains(t, err, "apt-get install postgresql")
+}
+
+func TestAnInterruptedSearchInstallsNothing(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var log bytes.Buffer
+	f := finder(t, 0)
+	f.log = slog.New(slog.NewTextHandler(&log, nil))
+	_, err := f.find(ctx, true)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Empty(t, log.String(), "nothing was even begun")
 }
 
 func TestTheTestMachineHasProgramsThatItsAccountCanRun(t *testing.T) {

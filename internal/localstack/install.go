@@ -42,7 +42,9 @@ func InstallPackages(ctx context.Context, log *slog.Logger, packages ...string) 
 	log.InfoContext(ctx, "installing packages", "packages", packages)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
-	if err := cmd.Run(); err != nil {
+	if err := cmd.Run(); ctx.Err() != nil {
+		return fmt.Errorf("install %q: %w", packages, ctx.Err())
+	} else if err != nil {
 		return fmt.Errorf("install %q: %w\n%s", packages, err, lastBytes(output.Bytes()))
 	}
 	return nil

@@ -132,6 +132,9 @@ func (r Runner) provide(ctx context.Context, needs []need) error {
 		if err == nil {
 			continue
 		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("prepare the run: %w", ctx.Err())
+		}
 		if wanted.vital {
 			return fmt.Errorf("%s: %w", wanted.hint, err)
 		}
