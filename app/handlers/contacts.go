@@ -25,12 +25,12 @@ func (a *API) createContact(_ context.Context, tx *store.Tx, r *middleware.Reque
 	if err := validateContact(input); err != nil {
 		return middleware.Result{}, err
 	}
-	contact := a.newContact(r.Project(), input)
+	contact := newContact(tx, input)
 	if err := tx.CreateContact(contact); err != nil {
 		return middleware.Result{}, fmt.Errorf("create contact: %w", err)
 	}
 	shown := showContact(contact)
-	if err := a.appendEvent(tx, r, models.EventContactCreated, models.Subject{ID: contact.ID, Object: contactObject}, shown); err != nil {
+	if err := appendEvent(tx, r, models.EventContactCreated, models.Subject{ID: contact.ID, Object: contactObject}, shown); err != nil {
 		return middleware.Result{}, err
 	}
 	return middleware.Result{Status: http.StatusCreated, Body: shown, Location: "/contacts/" + contact.ID, ETag: etag(contact)}, nil
@@ -82,10 +82,10 @@ func validateContact(c api.ContactCreate) error {
 	return found.err()
 }
 
-func (a *API) newContact(project models.ProjectID, c api.ContactCreate) *models.Contact {
-	now := a.clock.Now()
+func newContact(tx *store.Tx, c api.ContactCreate) *models.Contact {
+	now := tx.Now()
 	contact := &models.Contact{
-		ProjectID: project, ID: models.NewID(models.PrefixContact, now), ExternalID: c.ExternalID,
+		ProjectID: tx.Project(), ID: models.NewID(models.PrefixContact, now), ExternalID: c.ExternalID,
 		Name: c.Name, Email: c.Email, Phone: c.Phone, Identities: c.Identities, Tags: c.Tags, Attributes: c.Attributes,
 		Version: 1, CreatedAt: now, UpdatedAt: now,
 	}
@@ -114,12 +114,12 @@ func etag(c *models.Contact) string { return fmt.Sprintf(`"%d"`, c.Version) }
 
 // appendEvent writes an event of the platform about an object, in the
 // transaction of what caused it.
-func (a *API) appendEvent(tx *store.Tx, r *middleware.Request, kind string, about models.Subject, data any) error {
+func appendEvent(tx *store.Tx, r *middleware.Request, kind string, about models.Subject, data any) error {
 	encoded, err := json.Marshal(data, json.Deterministic(true))
 	if err != nil {
 		return fmt.Errorf("encode the data of %s: %w", kind, err)
 	}
-	now := a.clock.Now()
+	now := tx.Now()
 	event := &models.Event{
 		ProjectID: r.Project(), ID: models.NewID(models.PrefixEvent, now), Type: kind, Source: models.SourcePlatform,
 		APIVersion: r.APIVersion, RequestID: r.ID, CreatedAt: now,

@@ -76,9 +76,18 @@ func checkObject(body []byte) error {
 			return malformed(string(decoder.StackPointer()), err)
 		}
 		if token.Kind() == '"' && strings.ContainsRune(token.String(), 0) {
-			return malformed(string(decoder.StackPointer()), errors.New("a string holds the character NUL"))
+			return malformed(withoutNUL(string(decoder.StackPointer())), errors.New("a string holds the character NUL"))
 		}
 	}
+}
+
+// withoutNUL cuts a pointer before the name that holds a NUL: the error itself
+// must not carry one.
+func withoutNUL(pointer string) string {
+	if at := strings.IndexByte(pointer, 0); at >= 0 {
+		return pointer[:strings.LastIndexByte(pointer[:at], '/')]
+	}
+	return pointer
 }
 
 func decodeError(err error) error {

@@ -6,17 +6,15 @@ import (
 	"github.com/botix-pro/platform/app/middleware"
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
-	"github.com/botix-pro/platform/internal/clock"
 )
 
 // API is the handlers with what they need.
 type API struct {
 	store *store.Store
-	clock clock.Clock
 }
 
 // New returns the API's handlers.
-func New(s *store.Store, clk clock.Clock) *API { return &API{store: s, clock: clk} }
+func New(s *store.Store) *API { return &API{store: s} }
 
 // Routes is the whole API behind authentication.
 func (a *API) Routes() []middleware.Route {

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -27,6 +28,7 @@ var errRolledBack = errors.New("COMMIT was answered with ROLLBACK")
 
 const (
 	sqlBegin      = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE`
+	sqlNow        = `SELECT date_trunc('milliseconds', now())`
 	sqlSavepoint  = `SAVEPOINT operation`
 	sqlUndo       = `ROLLBACK TO SAVEPOINT operation`
 	sqlCommit     = `COMMIT`
@@ -50,6 +52,7 @@ type Tx struct {
 	store   *Store
 	conn    *sql.Conn // nil once ended
 	project models.ProjectID
+	now     time.Time
 	queue   []statement
 	lanes   []Lane
 }
@@ -86,7 +89,10 @@ func (s *Store) begin(ctx context.Context, project models.ProjectID, batch *pgx.
 		return nil, fmt.Errorf("take a connection: %w", err)
 	}
 	tx := &Tx{store: s, conn: conn, project: project}
-	opening := &pgx.Batch{QueuedQueries: append([]*pgx.QueuedQuery{{SQL: sqlBegin}}, batch.QueuedQueries...)}
+	opening := &pgx.Batch{}
+	opening.Queue(sqlBegin)
+	opening.Queue(sqlNow).QueryRow(func(row pgx.Row) error { return row.Scan(&tx.now) }) //nolint:wrapcheck // wrapped below
+	opening.QueuedQueries = append(opening.QueuedQueries, batch.QueuedQueries...)
 	if err := tx.send(ctx, opening); err != nil {
 		tx.discard()
 		return nil, fmt.Errorf("begin: %w", err)
@@ -96,6 +102,10 @@ func (s *Store) begin(ctx context.Context, project models.ProjectID, batch *pgx.
 
 // Project is the tenant that the transaction writes for.
 func (tx *Tx) Project() models.ProjectID { return tx.project }
+
+// Now is the transaction's beginning by the database's clock, in UTC and cut to
+// milliseconds: the one time of everything that the transaction writes.
+func (tx *Tx) Now() time.Time { return tx.now.UTC() }
 
 // Lanes are the endpoints that got a delivery in this transaction, known once
 // it is committed.

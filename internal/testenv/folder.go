@@ -55,7 +55,7 @@ func (f *folder) remove() error {
 func roomiest() string {
 	const memory = "/dev/shm"
 	var room syscall.Statfs_t
-	if err := syscall.Statfs(memory, &room); err != nil || room.Bavail*uint64(room.Bsize) < memoryNeeded { //nolint:gosec // sizes are positive
+	if err := syscall.Statfs(memory, &room); err != nil || uint64(room.Bavail)*uint64(room.Bsize) < memoryNeeded { //nolint:gosec // sizes are positive
 		return os.TempDir()
 	}
 	return memory

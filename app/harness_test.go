@@ -1,0 +1,194 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/legacy"
+	"github.com/stretchr/testify/require"
+
+	"github.com/botix-pro/platform/api"
+	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/app/store"
+	"github.com/botix-pro/platform/internal/clock"
+	"github.com/botix-pro/platform/internal/config"
+	"github.com/botix-pro/platform/internal/seal"
+	"github.com/botix-pro/platform/internal/testenv"
+)
+
+func TestMain(m *testing.M) { testenv.Main(m) }
+
+// harness is a server of its own on the package's database, with a project and
+// a key. Every answer is held against api/openapi.yaml.
+type harness struct {
+	base    *base
+	url     string
+	project models.ProjectID
+	key     string
+	mu      sync.Mutex
+	hinted  []store.Lane
+}
+
+func newHarness(t *testing.T, change ...func(*config.Config)) *harness {
+	t.Helper()
+	cfg := testConfig(t)
+	for _, apply := range change {
+		apply(&cfg)
+	}
+	b, err := newBase(t.Context(), cfg, slog.New(slog.DiscardHandler), "test")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, b.close()) })
+	h := &harness{base: b}
+	server := httptest.NewServer(newEcho(b, h.hint))
+	t.Cleanup(server.Close)
+	h.url = server.URL
+	h.project, h.key = h.newProject(t, "business")
+	return h
+}
+
+func testConfig(t *testing.T) config.Config {
+	t.Helper()
+	cfg, err := config.Load([]string{
+		"DATABASE_URL=" + testenv.DatabaseURL(t), "REDIS_URL=" + testenv.RedisURL(t),
+		"PUBLIC_URL=https://api.example.com", "ENCRYPTION_KEYS=" + seal.NewKey(), "DATABASE_MAX_CONNS=10",
+		"UNAUTHENTICATED_RATE_PER_MINUTE=1000",
+	})
+	require.NoError(t, err)
+	return cfg
+}
+
+func (h *harness) hint(lanes []store.Lane) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.hinted = append(h.hinted, lanes...)
+}
+
+// newProject makes a project on the plan, with a key that may do everything.
+func (h *harness) newProject(t *testing.T, plan string, scopes ...models.Scope) (models.ProjectID, string) {
+	t.Helper()
+	if len(scopes) == 0 {
+		scopes = []models.Scope{models.ScopeRead, models.ScopeWrite}
+	}
+	now := clock.System{}.Now()
+	project := models.ProjectID(models.NewID(models.PrefixProject, now))
+	secret, err := models.NewAPIKeySecret(models.ModeLive)
+	require.NoError(t, err)
+	_, err = h.base.store.Write(t.Context(), project, func(tx *store.Tx) error {
+		tx.CreateProject(models.Project{Name: "Test", Mode: models.ModeLive, PlanID: plan, APIVersion: models.CurrentAPIVersion, CreatedAt: now})
+		tx.CreateAPIKey(models.APIKey{
+			ID: models.NewID(models.PrefixKey, now), Name: "Test", Prefix: models.ShownPrefix(secret),
+			Hash: models.HashAPIKey(secret), Scopes: scopes, CreatedAt: now,
+		})
+		return tx.CreateEndpoint(&models.WebhookEndpoint{
+			ID: models.NewID(models.PrefixEndpoint, now), URL: "https://example.com", EventTypes: []string{"*"},
+			Status: models.EndpointActive, MaxInFlight: 10, CreatedAt: now,
+		})
+	})
+	require.NoError(t, err)
+	return project, secret
+}
+
+// call is one request; empty fields take what a well-behaved client sends.
+type call struct {
+	method, path, body string
+	key                string            // API key; "-" for none
+	idempotency        string            // "-" for none
+	header             map[string]string // wins over the rest
+}
+
+// answer is a response read to its end.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (a answer) code(t *testing.T) models.Code { return models.Code(a.object(t)["code"].(string)) }
+
+func (a answer) object(t *testing.T) map[string]any {
+	t.Helper()
+	var object map[string]any
+	require.NoError(t, json.Unmarshal(a.body, &object), "%s", a.body)
+	return object
+}
+
+func (h *harness) do(t *testing.T, c call) answer {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), c.method, h.url+c.path, strings.NewReader(c.body))
+	require.NoError(t, err)
+	if c.key != "-" {
+		request.Header.Set("Authorization", "Bearer "+or(c.key, h.key))
+	}
+	if c.method != http.MethodGet && c.method != http.MethodHead && c.idempotency != "-" {
+		request.Header.Set("Idempotency-Key", or(c.idempotency, models.NewID("", clock.System{}.Now())))
+	}
+	if c.body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for name, value := range c.header {
+		request.Header.Set(name, value)
+	}
+	// A transport of its own: no connection is shared, nothing is sent twice.
+	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
+	require.NoError(t, err)
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	got := answer{status: response.StatusCode, header: response.Header, body: body}
+	checkAgainstSpec(t, request, got)
+	return got
+}
+
+func or(value, otherwise string) string {
+	if value == "" {
+		return otherwise
+	}
+	return value
+}
+
+var loadSpec = sync.OnceValues(func() (routers.Router, error) {
+	document, err := openapi3.NewLoader().LoadFromData(api.Spec)
+	if err != nil {
+		return nil, err
+	}
+	document.Servers = nil
+	return legacy.NewRouter(document)
+})
+
+// checkAgainstSpec fails unless the description knows the route and the answer
+// is what it describes. A path or method that the API does not have is not in it.
+func checkAgainstSpec(t *testing.T, request *http.Request, got answer) {
+	t.Helper()
+	router, err := loadSpec()
+	require.NoError(t, err)
+	if got.status == http.StatusMethodNotAllowed || request.Method == http.MethodHead {
+		return // neither has an operation in the description
+	}
+	request = request.Clone(context.Background())
+	request.URL.Host, request.URL.Scheme = "", ""
+	route, params, err := router.FindRoute(request)
+	if err != nil {
+		require.Contains(t, []int{http.StatusNotFound, http.StatusNoContent}, got.status, "%s %s is not in the description", request.Method, request.URL.Path)
+		return
+	}
+	err = openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{
+			Request: request, PathParams: params, Route: route,
+			Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc},
+		},
+		Status: got.status, Header: got.header, Body: io.NopCloser(bytes.NewReader(got.body)),
+		Options: &openapi3filter.Options{IncludeResponseStatus: true},
+	})
+	require.NoError(t, err, "%s %s answered %d, which is not what api/openapi.yaml describes", request.Method, request.URL.Path, got.status)
+}

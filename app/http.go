@@ -1,0 +1,73 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/botix-pro/platform/api"
+	"github.com/botix-pro/platform/app/handlers"
+	"github.com/botix-pro/platform/app/idempotency"
+	"github.com/botix-pro/platform/app/middleware"
+	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/app/ratelimit"
+	"github.com/botix-pro/platform/app/store"
+	"github.com/botix-pro/platform/internal/telemetry"
+)
+
+var errNotReady = errors.New("a vital dependency does not answer")
+
+// newEcho returns everything the public address answers except the pages. hint
+// is told which endpoints have something due.
+func newEcho(b *base, hint func([]store.Lane)) *echo.Echo {
+	problems := middleware.NewProblems(b.cfg.PublicURL, b.log)
+	limiter := ratelimit.New(ratelimit.Config{Redis: b.redis, Servers: b.cfg.ServerCount, Clock: b.clock, Log: b.log})
+	auth := middleware.NewAuth(b.store, limiter, b.clock, b.cfg.UnauthenticatedRate)
+	engine := idempotency.NewEngine(b.store, problems.Answer, hint, b.log)
+
+	e := echo.New()
+	e.HTTPErrorHandler = problems.Handle
+	e.IPExtractor = clientAddress(b.cfg.TrustedProxies)
+	e.Use(middleware.Trace(b.clock, b.log), middleware.Recover())
+	mountPublic(e, b.checks())
+	middleware.Mount(e, auth, middleware.NewEndpoints(engine), handlers.New(b.store).Routes())
+	return e
+}
+
+// mountPublic registers what needs no key and is not counted.
+func mountPublic(e *echo.Echo, checks []telemetry.Check) {
+	e.GET("/healthz", func(c echo.Context) error {
+		return c.JSON(http.StatusOK, map[string]string{"status": telemetry.OK}) //nolint:wrapcheck // a broken connection
+	}, middleware.SecureHeaders)
+	e.GET("/readyz", func(c echo.Context) error {
+		ctx, cancel := context.WithTimeout(c.Request().Context(), telemetry.ReadyTimeout)
+		defer cancel()
+		found := telemetry.Readiness(ctx, checks)
+		if found.Status == telemetry.Unavailable {
+			return models.Unavailable(errNotReady, models.NotApplied)
+		}
+		return c.JSON(http.StatusOK, found) //nolint:wrapcheck // a broken connection
+	}, middleware.SecureHeaders)
+	e.GET("/openapi.yaml", func(c echo.Context) error {
+		return c.Blob(http.StatusOK, "application/yaml", api.Spec) //nolint:wrapcheck // a broken connection
+	}, middleware.SecureHeaders)
+}
+
+// clientAddress believes X-Forwarded-For only from the proxies that the
+// configuration names; Echo's default would believe anybody.
+func clientAddress(proxies []netip.Prefix) echo.IPExtractor {
+	if len(proxies) == 0 {
+		return echo.ExtractIPDirect()
+	}
+	trust := []echo.TrustOption{echo.TrustLoopback(false), echo.TrustLinkLocal(false), echo.TrustPrivateNet(false)}
+	for _, prefix := range proxies {
+		trust = append(trust, echo.TrustIPRange(&net.IPNet{
+			IP: prefix.Masked().Addr().AsSlice(), Mask: net.CIDRMask(prefix.Bits(), prefix.Addr().BitLen()),
+		}))
+	}
+	return echo.ExtractIPFromXFFHeader(trust...)
+}
