@@ -41,7 +41,7 @@ func NewID(prefix string, at time.Time) string {
 // without asking the database.
 func ValidID(prefix, id string) bool {
 	rest, ok := strings.CutPrefix(id, prefix)
-	if !ok || len(rest) != ulidLength {
+	if !ok || len(rest) != ulidLength || strings.ToUpper(rest) != rest {
 		return false
 	}
 	_, err := ulid.ParseStrict(rest)

@@ -49,6 +49,9 @@ type Config struct {
 	// WorkerConcurrency is how many endpoints one worker serves at a time.
 	WorkerConcurrency int `env:"WORKER_CONCURRENCY" envDefault:"64"`
 
+	// Version is the binary's own, for User-Agent and the log; not a variable.
+	Version string `env:"-"`
+
 	LogLevel  slog.Level `env:"LOG_LEVEL" envDefault:"info"`
 	LogFormat string     `env:"LOG_FORMAT" envDefault:"json"`
 	// ShutdownTimeout bounds a graceful stop; webhooks in flight need 40 seconds.
@@ -178,6 +181,7 @@ func (c Config) Warnings() []string {
 // LogValue implements [slog.LogValuer]: the settings without their secrets.
 func (c Config) LogValue() slog.Value {
 	return slog.GroupValue(
+		slog.String("version", c.Version),
 		slog.String("database", masked(c.DatabaseURL)),
 		slog.Int("database_max_conns", c.DatabaseMaxConns),
 		slog.String("redis", masked(c.RedisURL)),
