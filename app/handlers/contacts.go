@@ -2,10 +2,11 @@ package handlers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/botix-pro/platform/api"
@@ -22,25 +23,83 @@ func (a *API) createContact(_ context.Context, tx *store.Tx, r *middleware.Reque
 	if err != nil {
 		return middleware.Result{}, err
 	}
-	if err := validateContact(input); err != nil {
+	contact := newContact(tx)
+	contact.ExternalID = input.ExternalID
+	fillContact(contact, api.ContactReplace{
+		Name: input.Name, Email: input.Email, Phone: input.Phone,
+		Identities: input.Identities, Tags: input.Tags, Attributes: input.Attributes,
+	})
+	return insertContact(tx, r, contact)
+}
+
+// upsertContact is PUT /contacts/by-external-id/{external_id}: it creates the
+// contact, or replaces all of it.
+func (a *API) upsertContact(ctx context.Context, tx *store.Tx, r *middleware.Request) (middleware.Result, error) {
+	input, err := decode[api.ContactReplace](r)
+	if err != nil {
 		return middleware.Result{}, err
 	}
-	contact := newContact(tx, input)
-	if err := tx.CreateContact(contact); err != nil {
-		return middleware.Result{}, fmt.Errorf("create contact: %w", err)
+	externalID, err := url.PathUnescape(r.Param("external_id"))
+	if err != nil {
+		return middleware.Result{}, models.NewError(models.CodeInvalidRequest, "external_id in the path is not percent-encoded.")
 	}
-	shown := showContact(contact)
-	if err := appendEvent(tx, r, models.EventContactCreated, models.Subject{ID: contact.ID, Object: contactObject}, shown); err != nil {
+	contact, err := tx.LockContactByExternalID(ctx, externalID)
+	if errors.Is(err, store.ErrNotFound) {
+		if r.Header.Get("If-Match") != "" {
+			return middleware.Result{}, errChanged()
+		}
+		contact = newContact(tx)
+		contact.ExternalID = &externalID
+		fillContact(contact, input)
+		return insertContact(tx, r, contact)
+	}
+	if err != nil {
+		return middleware.Result{}, fmt.Errorf("upsert contact: %w", err)
+	}
+	before := *contact
+	fillContact(contact, input)
+	return changeContact(tx, r, &before, contact)
+}
+
+// updateContact is PATCH /contacts/{id}, a merge patch (RFC 7396).
+func (a *API) updateContact(ctx context.Context, tx *store.Tx, r *middleware.Request) (middleware.Result, error) {
+	input, err := decodeAs[api.ContactUpdate](r, jsonType, mergePatchType)
+	if err != nil {
 		return middleware.Result{}, err
 	}
-	return middleware.Result{Status: http.StatusCreated, Body: shown, Location: "/contacts/" + contact.ID, ETag: etag(contact)}, nil
+	contact, err := lockContact(ctx, tx, r)
+	if err != nil {
+		return middleware.Result{}, err
+	}
+	before := *contact
+	if err := patchContact(contact, input); err != nil {
+		return middleware.Result{}, err
+	}
+	return changeContact(tx, r, &before, contact)
+}
+
+// deleteContact is DELETE /contacts/{id}.
+func (a *API) deleteContact(ctx context.Context, tx *store.Tx, r *middleware.Request) (middleware.Result, error) {
+	contact, err := lockContact(ctx, tx, r)
+	if err != nil {
+		return middleware.Result{}, err
+	}
+	if err := checkMatch(r, etag(contact)); err != nil {
+		return middleware.Result{}, err
+	}
+	tx.DeleteContact(contact.ID)
+	about := models.Subject{ID: contact.ID, Object: contactObject}
+	if err := appendEvent(tx, r, models.EventContactDeleted, about, showContact(contact)); err != nil {
+		return middleware.Result{}, err
+	}
+	return middleware.Result{Status: http.StatusNoContent}, nil
 }
 
 // readContact is GET /contacts/{id}.
 func (a *API) readContact(ctx context.Context, r *middleware.Request) (middleware.Result, error) {
-	id := r.Param("id")
-	if !models.ValidID(models.PrefixContact, id) {
-		return middleware.Result{}, models.NewError(models.CodeNotFound, "There is no contact with this id in the project.")
+	id, err := pathID(r, models.PrefixContact)
+	if err != nil {
+		return middleware.Result{}, err
 	}
 	contact, err := a.store.Contact(ctx, r.Project(), id)
 	if err != nil {
@@ -51,14 +110,18 @@ func (a *API) readContact(ctx context.Context, r *middleware.Request) (middlewar
 
 // listContacts is GET /contacts, newest first.
 func (a *API) listContacts(ctx context.Context, r *middleware.Request) (middleware.Result, error) {
-	if err := onlyParameters(r.Query, "limit", "cursor"); err != nil {
+	if err := onlyParameters(r.Query, "limit", "cursor", "external_id", "email", "phone", "tag", "updated_since"); err != nil {
 		return middleware.Result{}, err
 	}
 	page, err := pageOf(r.Query, models.PrefixContact)
 	if err != nil {
 		return middleware.Result{}, err
 	}
-	contacts, err := a.store.Contacts(ctx, r.Project(), page)
+	filter, err := contactFilter(r.Query)
+	if err != nil {
+		return middleware.Result{}, err
+	}
+	contacts, err := a.store.Contacts(ctx, r.Project(), filter, page)
 	if err != nil {
 		return middleware.Result{}, fmt.Errorf("list contacts: %w", err)
 	}
@@ -70,35 +133,94 @@ func (a *API) listContacts(ctx context.Context, r *middleware.Request) (middlewa
 	return middleware.Result{Status: http.StatusOK, Body: list}, nil
 }
 
-func validateContact(c api.ContactCreate) error {
-	var found faults
-	found.optionalLength("/external_id", c.ExternalID, 1, maxExternalID)
-	found.optionalLength("/name", c.Name, 0, maxName)
-	found.email("/email", c.Email)
-	found.phone("/phone", c.Phone)
-	found.identities("/identities", c.Identities)
-	found.tags("/tags", c.Tags)
-	found.attributes("/attributes", c.Attributes)
-	return found.err()
+func contactFilter(query url.Values) (store.ContactFilter, error) {
+	filter := store.ContactFilter{
+		ExternalID: parameter(query, "external_id"), Email: parameter(query, "email"),
+		Phone: parameter(query, "phone"), Tag: parameter(query, "tag"),
+	}
+	since, err := timeParameter(query, "updated_since")
+	filter.UpdatedSince = since
+	return filter, err
 }
 
-func newContact(tx *store.Tx, c api.ContactCreate) *models.Contact {
+func lockContact(ctx context.Context, tx *store.Tx, r *middleware.Request) (*models.Contact, error) {
+	id, err := pathID(r, models.PrefixContact)
+	if err != nil {
+		return nil, err
+	}
+	contact, err := tx.LockContact(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("lock contact: %w", err)
+	}
+	return contact, nil
+}
+
+func insertContact(tx *store.Tx, r *middleware.Request, contact *models.Contact) (middleware.Result, error) {
+	if err := validateContact(contact); err != nil {
+		return middleware.Result{}, err
+	}
+	if err := tx.CreateContact(contact); err != nil {
+		return middleware.Result{}, fmt.Errorf("create contact: %w", err)
+	}
+	shown := showContact(contact)
+	about := models.Subject{ID: contact.ID, Object: contactObject}
+	if err := appendEvent(tx, r, models.EventContactCreated, about, shown); err != nil {
+		return middleware.Result{}, err
+	}
+	return middleware.Result{Status: http.StatusCreated, Body: shown, Location: "/contacts/" + contact.ID, ETag: etag(contact)}, nil
+}
+
+// changeContact writes a changed contact and its contact.updated event, which
+// names what changed. A change that changes nothing writes nothing.
+func changeContact(tx *store.Tx, r *middleware.Request, before, after *models.Contact) (middleware.Result, error) {
+	if err := checkMatch(r, etag(before)); err != nil {
+		return middleware.Result{}, err
+	}
+	if err := validateContact(after); err != nil {
+		return middleware.Result{}, err
+	}
+	if changed := changedFields(before, after); len(changed) > 0 {
+		after.UpdatedAt, after.Version = tx.Now(), before.Version+1
+		if err := tx.UpdateContact(after); err != nil {
+			return middleware.Result{}, fmt.Errorf("update contact: %w", err)
+		}
+		about := models.Subject{ID: after.ID, Object: contactObject}
+		data := updatedContact{Contact: showContact(after), ChangedFields: changed}
+		if err := appendEvent(tx, r, models.EventContactUpdated, about, data); err != nil {
+			return middleware.Result{}, err
+		}
+	}
+	return middleware.Result{Status: http.StatusOK, Body: showContact(after), ETag: etag(after)}, nil
+}
+
+// updatedContact is the data of contact.updated.
+type updatedContact struct {
+	api.Contact
+
+	ChangedFields []string `json:"changed_fields"`
+}
+
+func newContact(tx *store.Tx) *models.Contact {
 	now := tx.Now()
-	contact := &models.Contact{
-		ProjectID: tx.Project(), ID: models.NewID(models.PrefixContact, now), ExternalID: c.ExternalID,
-		Name: c.Name, Email: c.Email, Phone: c.Phone, Identities: c.Identities, Tags: c.Tags, Attributes: c.Attributes,
-		Version: 1, CreatedAt: now, UpdatedAt: now,
+	return &models.Contact{
+		ProjectID: tx.Project(), ID: models.NewID(models.PrefixContact, now), Version: 1, CreatedAt: now, UpdatedAt: now,
 	}
-	if contact.Identities == nil {
-		contact.Identities = map[string]string{}
+}
+
+// fillContact gives the contact every field of the input; what is absent or
+// null is cleared.
+func fillContact(contact *models.Contact, c api.ContactReplace) {
+	contact.Name, contact.Email, contact.Phone = c.Name, c.Email, c.Phone
+	contact.Identities, contact.Tags, contact.Attributes = map[string]string{}, []string{}, []byte("{}")
+	if c.Identities != nil {
+		contact.Identities = c.Identities
 	}
-	if contact.Tags == nil {
-		contact.Tags = []string{}
+	if c.Tags != nil {
+		contact.Tags = c.Tags
 	}
-	if len(c.Attributes) == 0 || c.Attributes.Kind() == 'n' {
-		contact.Attributes = []byte("{}")
+	if len(c.Attributes) > 0 && c.Attributes.Kind() != 'n' {
+		contact.Attributes = c.Attributes
 	}
-	return contact
 }
 
 func showContact(c *models.Contact) api.Contact {
@@ -111,22 +233,3 @@ func showContact(c *models.Contact) api.Contact {
 
 // etag names the contact's version, which changes with every update.
 func etag(c *models.Contact) string { return fmt.Sprintf(`"%d"`, c.Version) }
-
-// appendEvent writes an event of the platform about an object, in the
-// transaction of what caused it.
-func appendEvent(tx *store.Tx, r *middleware.Request, kind string, about models.Subject, data any) error {
-	encoded, err := json.Marshal(data, json.Deterministic(true))
-	if err != nil {
-		return fmt.Errorf("encode the data of %s: %w", kind, err)
-	}
-	now := tx.Now()
-	event := &models.Event{
-		ProjectID: r.Project(), ID: models.NewID(models.PrefixEvent, now), Type: kind, Source: models.SourcePlatform,
-		APIVersion: r.APIVersion, RequestID: r.ID, CreatedAt: now,
-	}
-	if err := event.SetData(encoded, about); err != nil {
-		return fmt.Errorf("build %s: %w", kind, err)
-	}
-	tx.AppendEvent(event)
-	return nil
-}

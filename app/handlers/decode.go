@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -31,9 +32,12 @@ const (
 // decode reads a request's JSON object strictly (contract §1): the right media
 // type, UTF-8, no unknown field, no wrong type, no name twice, no NUL. The error
 // names the JSON pointer. null leaves the field as if it were absent.
-func decode[T any](r *middleware.Request) (T, error) {
+func decode[T any](r *middleware.Request) (T, error) { return decodeAs[T](r, jsonType) }
+
+// decodeAs does the same for the given media types.
+func decodeAs[T any](r *middleware.Request, mediaTypes ...string) (T, error) {
 	var value T
-	if err := checkMediaType(r, jsonType); err != nil {
+	if err := checkMediaType(r, mediaTypes); err != nil {
 		return value, err
 	}
 	if err := checkObject(r.Body); err != nil {
@@ -45,13 +49,13 @@ func decode[T any](r *middleware.Request) (T, error) {
 	return value, nil
 }
 
-func checkMediaType(r *middleware.Request, want string) error {
+func checkMediaType(r *middleware.Request, want []string) error {
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return models.NewError(models.CodeUnsupportedMediaType, "Content-Encoding %q is not supported; send the body as it is.", encoding)
 	}
 	got, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || got != want {
-		return models.NewError(models.CodeUnsupportedMediaType, "Content-Type must be %s.", want)
+	if err != nil || !slices.Contains(want, got) {
+		return models.NewError(models.CodeUnsupportedMediaType, "Content-Type must be %s.", strings.Join(want, " or "))
 	}
 	if charset := parameters["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") {
 		return models.NewError(models.CodeUnsupportedMediaType, "The charset must be UTF-8.")

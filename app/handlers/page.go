@@ -5,7 +5,10 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
+	"github.com/botix-pro/platform/app/middleware"
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
 )
@@ -65,4 +68,53 @@ func badParameter(name, detail string) error {
 	err := models.NewError(models.CodeInvalidRequest, "A query parameter is not valid.")
 	err.Fields = []models.FieldError{{Pointer: "?" + name, Code: fieldFormat, Detail: detail}}
 	return err
+}
+
+// parameter returns a query parameter, nil if it was not given.
+func parameter(query url.Values, name string) *string {
+	if !query.Has(name) {
+		return nil
+	}
+	value := query.Get(name)
+	return &value
+}
+
+// timeParameter returns a query parameter that is an RFC 3339 time.
+func timeParameter(query url.Values, name string) (*time.Time, error) {
+	raw := parameter(query, name)
+	if raw == nil {
+		return nil, nil //nolint:nilnil // not given
+	}
+	at, err := time.Parse(time.RFC3339Nano, *raw)
+	if err != nil {
+		return nil, badParameter(name, "This is not an RFC 3339 time, e.g. 2026-12-01T10:00:00.000Z.")
+	}
+	return &at, nil
+}
+
+// pathID returns the path's id, or NOT_FOUND if it cannot be one.
+func pathID(r *middleware.Request, prefix string) (string, error) {
+	id := r.Param("id")
+	if !models.ValidID(prefix, id) {
+		return "", models.NewError(models.CodeNotFound, "There is no such object in this project.")
+	}
+	return id, nil
+}
+
+// checkMatch honours If-Match (RFC 9110 §13.1.1) against the object's ETag.
+func checkMatch(r *middleware.Request, etag string) error {
+	wanted := r.Header.Get("If-Match")
+	if wanted == "" || wanted == "*" {
+		return nil
+	}
+	for candidate := range strings.SplitSeq(wanted, ",") {
+		if strings.TrimSpace(candidate) == etag {
+			return nil
+		}
+	}
+	return errChanged()
+}
+
+func errChanged() error {
+	return models.NewError(models.CodePreconditionFailed, "The object is not at the version that If-Match names.")
 }

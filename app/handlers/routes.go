@@ -22,5 +22,8 @@ func (a *API) Routes() []middleware.Route {
 		{Method: http.MethodPost, Path: "/contacts", Scope: models.ScopeWrite, Mutate: a.createContact},
 		{Method: http.MethodGet, Path: "/contacts", Scope: models.ScopeRead, Read: a.listContacts},
 		{Method: http.MethodGet, Path: "/contacts/:id", Scope: models.ScopeRead, Read: a.readContact},
+		{Method: http.MethodPatch, Path: "/contacts/:id", Scope: models.ScopeWrite, Mutate: a.updateContact},
+		{Method: http.MethodDelete, Path: "/contacts/:id", Scope: models.ScopeWrite, Mutate: a.deleteContact},
+		{Method: http.MethodPut, Path: "/contacts/by-external-id/:external_id", Scope: models.ScopeWrite, Mutate: a.upsertContact},
 	}
 }

@@ -48,6 +48,19 @@ func (f faults) err() error {
 	return models.Invalid(f...)
 }
 
+// validateContact checks a contact as it would be stored.
+func validateContact(c *models.Contact) error {
+	var found faults
+	found.optionalLength("/external_id", c.ExternalID, 1, maxExternalID)
+	found.optionalLength("/name", c.Name, 0, maxName)
+	found.email("/email", c.Email)
+	found.phone("/phone", c.Phone)
+	found.identities("/identities", c.Identities)
+	found.tags("/tags", c.Tags)
+	found.attributes("/attributes", c.Attributes)
+	return found.err()
+}
+
 // length checks a text's characters against its bounds, both inclusive.
 func (f *faults) length(pointer, text string, low, high int) {
 	switch n := utf8.RuneCountInString(text); {
@@ -110,9 +123,6 @@ func (f *faults) tags(pointer string, tags []string) {
 }
 
 func (f *faults) attributes(pointer string, attributes jsontext.Value) {
-	if len(attributes) == 0 || attributes.Kind() == 'n' {
-		return
-	}
 	if attributes.Kind() != '{' {
 		f.add(pointer, fieldType, "Attributes are a JSON object.")
 		return

@@ -4,28 +4,104 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"github.com/botix-pro/platform/app/models"
 )
 
-const sqlCreateContact = `
-	INSERT INTO contacts (project_id, id, external_id, name, email, phone, identities, tags, attributes, created_at, updated_at)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)`
+const (
+	sqlCreateContact = `
+		INSERT INTO contacts (project_id, id, external_id, name, email, phone, identities, tags, attributes, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)`
+	sqlUpdateContact = `
+		UPDATE contacts SET external_id = $3, name = $4, email = $5, phone = $6, identities = $7, tags = $8, attributes = $9,
+		       updated_at = $10, version = $11
+		WHERE project_id = $1 AND id = $2`
+	sqlDeleteContact = `DELETE FROM contacts WHERE project_id = $1 AND id = $2`
+	// Makes creations and upserts of one external_id queue up, so that an upsert
+	// never meets a row that appeared after it looked.
+	sqlLockExternalID = `SELECT pg_advisory_xact_lock($1)`
+)
+
+// ContactFilter narrows a list of contacts; nil fields do not.
+type ContactFilter struct {
+	ExternalID, Email, Phone, Tag *string
+	// UpdatedSince keeps what changed at that time or later.
+	UpdatedSince *time.Time
+}
 
 // CreateContact queues a contact's insertion. A taken external_id shows at the
 // commit, as CONTACT_ALREADY_EXISTS.
 func (tx *Tx) CreateContact(c *models.Contact) error {
-	identities, err := json.Marshal(c.Identities)
+	identities, tags, err := encodeContact(c)
 	if err != nil {
-		return fmt.Errorf("encode identities: %w", err)
+		return err
 	}
-	tags, err := json.Marshal(c.Tags)
-	if err != nil {
-		return fmt.Errorf("encode tags: %w", err)
+	if c.ExternalID != nil {
+		tx.exec(sqlLockExternalID, tx.externalIDLock(*c.ExternalID))
 	}
 	tx.exec(sqlCreateContact, string(tx.project), c.ID, c.ExternalID, c.Name, c.Email, c.Phone,
 		identities, tags, c.Attributes, c.CreatedAt)
 	return nil
+}
+
+// UpdateContact queues the replacement of a contact that [Tx.LockContact] or
+// [Tx.LockContactByExternalID] returned.
+func (tx *Tx) UpdateContact(c *models.Contact) error {
+	identities, tags, err := encodeContact(c)
+	if err != nil {
+		return err
+	}
+	tx.exec(sqlUpdateContact, string(tx.project), c.ID, c.ExternalID, c.Name, c.Email, c.Phone,
+		identities, tags, c.Attributes, c.UpdatedAt, c.Version)
+	return nil
+}
+
+// DeleteContact queues a contact's deletion.
+func (tx *Tx) DeleteContact(id string) {
+	tx.exec(sqlDeleteContact, string(tx.project), id)
+}
+
+func encodeContact(c *models.Contact) (identities, tags []byte, err error) {
+	if identities, err = json.Marshal(c.Identities); err != nil {
+		return nil, nil, fmt.Errorf("encode identities: %w", err)
+	}
+	if tags, err = json.Marshal(c.Tags); err != nil {
+		return nil, nil, fmt.Errorf("encode tags: %w", err)
+	}
+	return identities, tags, nil
+}
+
+// LockContact returns a contact that nobody else can change until the
+// transaction ends, or [ErrNotFound].
+func (tx *Tx) LockContact(ctx context.Context, id string) (*models.Contact, error) {
+	return tx.lockContact(ctx, "id = ?", id)
+}
+
+// LockContactByExternalID does the same by external_id. When it returns
+// [ErrNotFound], nobody else can create such a contact until the transaction ends.
+func (tx *Tx) LockContactByExternalID(ctx context.Context, externalID string) (*models.Contact, error) {
+	if err := tx.read(ctx).Exec(`SELECT pg_advisory_xact_lock(?)`, tx.externalIDLock(externalID)).Error; err != nil {
+		return nil, fmt.Errorf("lock external_id: %w", err)
+	}
+	return tx.lockContact(ctx, "external_id = ?", externalID)
+}
+
+func (tx *Tx) lockContact(ctx context.Context, condition, value string) (*models.Contact, error) {
+	var c models.Contact
+	err := tx.read(ctx).Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate}).
+		Where("project_id = ?", tx.project).Where(condition, value).Take(&c).Error
+	if err != nil {
+		return nil, one(err, "contact")
+	}
+	return &c, nil
+}
+
+func (tx *Tx) externalIDLock(externalID string) int64 {
+	return advisoryLock("contact external_id", string(tx.project), externalID)
 }
 
 // Contact returns one contact of the project, or [ErrNotFound].
@@ -39,11 +115,37 @@ func (s *Store) Contact(ctx context.Context, project models.ProjectID, id string
 }
 
 // Contacts returns a page of the project's contacts, newest first.
-func (s *Store) Contacts(ctx context.Context, project models.ProjectID, page Page) ([]models.Contact, error) {
+func (s *Store) Contacts(ctx context.Context, project models.ProjectID, filter ContactFilter, page Page) ([]models.Contact, error) {
 	var contacts []models.Contact
-	query := page.newestFirst(s.read(ctx).Where("project_id = ?", project))
+	query := page.newestFirst(filter.narrow(s.read(ctx).Where("project_id = ?", project)))
 	if err := query.Find(&contacts).Error; err != nil {
 		return nil, fmt.Errorf("list contacts: %w", err)
 	}
 	return contacts, nil
 }
+
+func (f ContactFilter) narrow(q *gorm.DB) *gorm.DB {
+	for condition, value := range map[string]*string{
+		"external_id = ?": f.ExternalID, "lower(email) = lower(?)": f.Email, "phone = ?": f.Phone,
+	} {
+		if value != nil {
+			q = q.Where(condition, *value)
+		}
+	}
+	if f.Tag != nil {
+		q = q.Where("tags @> jsonb_build_array(?::text)", *f.Tag)
+	}
+	if f.UpdatedSince != nil {
+		q = q.Where("updated_at >= ? AND updated_at < ("+sqlHorizon+")", *f.UpdatedSince)
+	}
+	return q
+}
+
+// sqlHorizon is the beginning of the oldest transaction of ours that is still
+// open. What a transaction writes carries its beginning as updated_at, so every
+// row before the horizon is visible, and a poll that remembers the latest
+// updated_at it saw never steps over one that was not committed yet.
+const sqlHorizon = `
+	SELECT date_trunc('milliseconds', coalesce(min(xact_start), clock_timestamp()))
+	FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'botix-%' AND pid <> pg_backend_pid()
+	AND xact_start IS NOT NULL`

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -75,9 +76,13 @@ func (tx *Tx) CommitOperation(ctx context.Context, record *models.IdempotencyRec
 	if err != nil {
 		return fmt.Errorf("encode the stored headers: %w", err)
 	}
+	body := record.Answer.Body
+	if body == nil {
+		body = []byte{} // 204: an empty answer, which is not an absent one
+	}
 	closing := &pgx.Batch{}
 	closing.Queue(sqlStoreKey, string(tx.project), record.Key, record.Fingerprint, record.Method, record.Path,
-		record.RequestID, record.Answer.Status, headers, record.Answer.Body, ttl.Seconds())
+		record.RequestID, record.Answer.Status, headers, body, ttl.Seconds())
 	return translate(tx.flush(ctx, closing))
 }
 
@@ -103,9 +108,15 @@ func scanRecord(row pgx.Row, project models.ProjectID, key string) (*models.Idem
 	return record, nil
 }
 
-// lockNumber is the advisory lock of a key: 64 bits of a hash. Two keys that
-// share one, which 2⁶⁴ makes unlikely, would at worst make one wait for the other.
+// lockNumber is the advisory lock of a key.
 func lockNumber(project models.ProjectID, key string) int64 {
-	sum := sha256.Sum256([]byte("idempotency\x00" + string(project) + "\x00" + key))
+	return advisoryLock("idempotency", string(project), key)
+}
+
+// advisoryLock is the number of a lock by its purpose and what it is about: 64
+// bits of a hash. Two that share one, which 2⁶⁴ makes unlikely, would at worst
+// make one wait for the other.
+func advisoryLock(parts ...string) int64 {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return int64(binary.BigEndian.Uint64(sum[:8])) //nolint:gosec // any 64 bits will do
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"gorm.io/gorm"
 
 	"github.com/botix-pro/platform/app/models"
 )
@@ -110,6 +111,14 @@ func (tx *Tx) Now() time.Time { return tx.now.UTC() }
 // Lanes are the endpoints that got a delivery in this transaction, known once
 // it is committed.
 func (tx *Tx) Lanes() []Lane { return tx.lanes }
+
+// read returns a GORM handle on the transaction's own connection. Reads are
+// sent at once, ahead of everything that is queued.
+func (tx *Tx) read(ctx context.Context) *gorm.DB {
+	session := tx.store.gorm.Session(&gorm.Session{NewDB: true, Context: ctx})
+	session.Statement.ConnPool = tx.conn
+	return session
+}
 
 // Reset drops what was queued: the operation is to end without its effect.
 func (tx *Tx) Reset() { tx.queue = nil }

@@ -1,0 +1,93 @@
+package handlers
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+
+	"github.com/botix-pro/platform/api"
+	"github.com/botix-pro/platform/app/models"
+)
+
+// mergePatchType is RFC 7396's own media type; plain JSON is taken as well.
+const mergePatchType = "application/merge-patch+json"
+
+// patchContact applies a merge patch: an absent field stays, null clears, an
+// object merges name by name.
+func patchContact(contact *models.Contact, patch api.ContactUpdate) error {
+	patchText(&contact.ExternalID, patch.ExternalID)
+	patchText(&contact.Name, patch.Name)
+	patchText(&contact.Email, patch.Email)
+	patchText(&contact.Phone, patch.Phone)
+	if patch.Tags.Set {
+		contact.Tags = append([]string{}, patch.Tags.Value...)
+	}
+	if patch.Identities.Set {
+		contact.Identities = patchIdentities(contact.Identities, patch.Identities)
+	}
+	if patch.Attributes.Set {
+		return patchAttributes(contact, patch.Attributes.Null, patch.Attributes.Value)
+	}
+	return nil
+}
+
+func patchText(field **string, patch api.Optional[string]) {
+	switch {
+	case patch.Null:
+		*field = nil
+	case patch.Set:
+		*field = &patch.Value
+	}
+}
+
+func patchIdentities(current map[string]string, patch api.Optional[map[string]*string]) map[string]string {
+	if patch.Null {
+		return map[string]string{}
+	}
+	merged := maps.Clone(current)
+	for channel, address := range patch.Value {
+		if address == nil {
+			delete(merged, channel)
+		} else {
+			merged[channel] = *address
+		}
+	}
+	return merged
+}
+
+func patchAttributes(contact *models.Contact, null bool, patch []byte) error {
+	if null {
+		contact.Attributes = []byte("{}")
+		return nil
+	}
+	merged, err := jsonpatch.MergePatch(contact.Attributes, patch)
+	if err != nil {
+		return fmt.Errorf("merge attributes: %w", err)
+	}
+	contact.Attributes = merged
+	return nil
+}
+
+// changedFields names the fields that differ, in the order of the alphabet.
+func changedFields(before, after *models.Contact) []string {
+	changed := []string{}
+	for name, same := range map[string]bool{
+		"external_id": reflect.DeepEqual(before.ExternalID, after.ExternalID),
+		"name":        reflect.DeepEqual(before.Name, after.Name),
+		"email":       reflect.DeepEqual(before.Email, after.Email),
+		"phone":       reflect.DeepEqual(before.Phone, after.Phone),
+		"identities":  maps.Equal(before.Identities, after.Identities),
+		"tags":        slices.Equal(before.Tags, after.Tags),
+		"attributes":  bytes.Equal(before.Attributes, after.Attributes) || jsonpatch.Equal(before.Attributes, after.Attributes),
+	} {
+		if !same {
+			changed = append(changed, name)
+		}
+	}
+	slices.Sort(changed)
+	return changed
+}
