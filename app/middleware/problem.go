@@ -111,8 +111,6 @@ func classify(err error) *models.Error {
 	switch {
 	case errors.As(err, &known):
 		return known
-	case errors.Is(err, store.ErrNotFound):
-		return models.NewError(models.CodeNotFound, "There is no such object in this project.")
 	case errors.As(err, &framework) && framework.Code == http.StatusNotFound:
 		return models.NewError(models.CodeNotFound, "There is no such path; the API reference is at /docs.")
 	case store.IsUnavailable(err):

@@ -20,7 +20,8 @@ import (
 )
 
 // ErrNotFound is returned when a row does not exist in the project asked for.
-var ErrNotFound = errors.New("not found")
+// Unhandled, it answers NOT_FOUND: another project's row looks like none.
+var ErrNotFound error = models.NewError(models.CodeNotFound, "There is no such object in this project.")
 
 // Config says how to reach PostgreSQL.
 type Config struct {
