@@ -33,7 +33,10 @@ CREATE TABLE webhook_deliveries (
     worker_losses    smallint    NOT NULL DEFAULT 0,
     manual           boolean     NOT NULL DEFAULT false,
     next_attempt_at  timestamptz,
+    -- Who holds a delivery that is in flight, until when, and the attempt's id:
+    -- given at the claim, so that a send lost with its worker can be recorded.
     claim_token      uuid,
+    attempt_id       text COLLATE "C",
     lease_expires_at timestamptz,
     last_status_code int,
     last_error_class text,
@@ -46,11 +49,12 @@ CREATE TABLE webhook_deliveries (
     CONSTRAINT webhook_deliveries_due CHECK ((status IN ('pending', 'waiting')) = (next_attempt_at IS NOT NULL)),
     -- In flight exactly when somebody holds it, for a bounded time.
     CONSTRAINT webhook_deliveries_claimed CHECK (
-        (status = 'in_flight') = (claim_token IS NOT NULL) AND (status = 'in_flight') = (lease_expires_at IS NOT NULL))
+        (status = 'in_flight') = (claim_token IS NOT NULL) AND (claim_token IS NULL) = (lease_expires_at IS NULL)
+        AND (claim_token IS NULL) = (attempt_id IS NULL))
 );
 CREATE INDEX webhook_deliveries_to_send ON webhook_deliveries (project_id, endpoint_id, next_attempt_at)
     WHERE status IN ('pending', 'waiting');
-CREATE INDEX webhook_deliveries_leased ON webhook_deliveries (lease_expires_at) WHERE status = 'in_flight';
+CREATE INDEX webhook_deliveries_in_flight ON webhook_deliveries (project_id, endpoint_id, lease_expires_at) WHERE status = 'in_flight';
 CREATE INDEX webhook_deliveries_by_endpoint ON webhook_deliveries (project_id, endpoint_id, id);
 
 -- A lane is one endpoint's queue. Whoever holds its lease drains it; "again"

@@ -37,12 +37,6 @@ const (
 	severityError = "ERROR"
 )
 
-// Lane names an endpoint whose deliveries are due: what a hint is about.
-type Lane struct {
-	ProjectID  models.ProjectID
-	EndpointID string
-}
-
 // Tx is one transaction of a project. Its write methods queue statements;
 // nothing is sent before the commit, so everything travels in one round trip
 // together with the stored answer (DESIGN, decision 2). A violated constraint

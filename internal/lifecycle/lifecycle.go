@@ -27,6 +27,15 @@ type Failing interface {
 	Failed() <-chan error
 }
 
+// OnStop is a service that has nothing to start and something to end.
+type OnStop func()
+
+// Start implements [Service].
+func (OnStop) Start(context.Context) error { return nil }
+
+// Stop implements [Service].
+func (end OnStop) Stop(context.Context) error { end(); return nil }
+
 // Named is a service with the name under which it is logged.
 type Named struct {
 	Name    string

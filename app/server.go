@@ -1,0 +1,69 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/botix-pro/platform/internal/config"
+	"github.com/botix-pro/platform/internal/lifecycle"
+	"github.com/botix-pro/platform/web/dashboard"
+)
+
+// RunServer answers the API and the dashboard until ctx is over, then ends the
+// requests in flight and returns.
+func RunServer(ctx context.Context, cfg config.Config) error {
+	log := start(cfg, "server")
+	b, err := newBase(ctx, cfg, log, "server")
+	if err != nil {
+		return err
+	}
+	services, err := serverServices(ctx, b)
+	if err == nil {
+		err = lifecycle.Run(ctx, log, cfg.ShutdownTimeout, func() {
+			log.InfoContext(ctx, "ready", "addr", cfg.Addr, "url", cfg.PublicURL)
+		}, services...)
+	}
+	return errors.Join(err, b.close())
+}
+
+// serverServices are the parts of a server, in the order in which they start.
+func serverServices(ctx context.Context, b *base) ([]lifecycle.Named, error) {
+	internal, err := b.internal(ctx)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := listen(ctx, b.cfg.Addr)
+	if err != nil {
+		return nil, err
+	}
+	api, err := apiServices(b, listener)
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	return append([]lifecycle.Named{internal}, api...), nil
+}
+
+// apiServices are what answers the public address.
+func apiServices(b *base, listener net.Listener) ([]lifecycle.Named, error) {
+	hinter, err := newHinter(b)
+	if err != nil {
+		return nil, err
+	}
+	pages, err := dashboard.New(dashboard.Config{
+		Queries: b.store, DB: b.store.DB(), Log: b.log, Clock: b.clock,
+		PublicURL: b.cfg.PublicURL, Secure: strings.HasPrefix(b.cfg.PublicURL, "https://"),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("dashboard: %w", err)
+	}
+	e := newEcho(b, hinter.Hint)
+	pages.Register(e)
+	return []lifecycle.Named{
+		{Name: "hints", Service: hinter},
+		{Name: "dashboard", Service: lifecycle.OnStop(pages.Close)},
+		{Name: "public listener", Service: lifecycle.NewHTTPServer(listener, e, b.log)},
+	}, nil
+}

@@ -1,0 +1,128 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/botix-pro/platform/app/models"
+)
+
+// Claimed is a delivery that the caller now holds and has to send.
+type Claimed struct {
+	ProjectID  models.ProjectID
+	ID         string
+	EventID    string
+	EventType  string
+	EndpointID string
+	AttemptID  string
+	Number     int
+	Step       int
+	// SinceStepBegan is the time since the step's first send, by the database's
+	// clock; 0 on that first send.
+	SinceStepBegan time.Duration
+	Manual         bool
+	URL            string
+	Secrets        []models.EndpointSecret
+	Headers        map[string]string
+	Body           []byte
+	Token          string // proves the claim when the outcome is recorded
+}
+
+// ClaimRequest asks for deliveries to send.
+type ClaimRequest struct {
+	Lane   Lane
+	Holder string        // of the lane; nothing is claimed without it
+	Token  string        // a new UUID
+	Max    int           // the caller's free slots
+	Lease  time.Duration // how long the lane and the deliveries are the caller's
+}
+
+// One statement decides everything about what is due in a lane: it renews the
+// lane's lease (and gives nothing without it), keeps to the endpoint's cap on
+// requests in flight, and by the endpoint's state sends, holds or cancels. A
+// delivery to be sent gets its number, its attempt's id and a lease.
+const sqlClaimDue = `
+	WITH lane AS (
+		UPDATE webhook_lanes SET lease_expires_at = clock_timestamp() + make_interval(secs => $6)
+		WHERE project_id = $1 AND endpoint_id = $2 AND holder = $3
+		RETURNING closed_until
+	), endpoint AS (
+		SELECT e.* FROM webhook_endpoints e, lane
+		WHERE e.project_id = $1 AND e.id = $2 AND (lane.closed_until IS NULL OR lane.closed_until <= clock_timestamp())
+	), due AS (
+		SELECT d.id FROM webhook_deliveries d
+		WHERE d.project_id = $1 AND d.endpoint_id = $2
+		  AND d.status IN ('pending', 'waiting') AND d.next_attempt_at <= clock_timestamp()
+		ORDER BY d.next_attempt_at
+		LIMIT (SELECT greatest(0, least($5, e.max_in_flight - (
+			SELECT count(*) FROM webhook_deliveries f
+			WHERE f.project_id = $1 AND f.endpoint_id = $2 AND f.status = 'in_flight'))) FROM endpoint e)
+		FOR UPDATE SKIP LOCKED
+	)
+	UPDATE webhook_deliveries d SET
+	       status = CASE e.status WHEN 'active' THEN 'in_flight' WHEN 'deleted' THEN 'cancelled' ELSE 'held' END,
+	       attempt_count = d.attempt_count + (e.status = 'active')::int,
+	       claim_token = CASE WHEN e.status = 'active' THEN $4::uuid END,
+	       attempt_id = CASE WHEN e.status = 'active' THEN 'att_' || new_ulid() END,
+	       lease_expires_at = CASE WHEN e.status = 'active' THEN clock_timestamp() + make_interval(secs => $6) END,
+	       step_started_at = CASE WHEN e.status = 'active' THEN coalesce(d.step_started_at, clock_timestamp()) ELSE d.step_started_at END,
+	       next_attempt_at = NULL,
+	       updated_at = clock_timestamp()
+	FROM due, endpoint e, events v
+	WHERE d.project_id = $1 AND d.id = due.id AND v.project_id = $1 AND v.id = d.event_id
+	RETURNING d.id, d.event_id, d.event_type, coalesce(d.attempt_id, ''), d.attempt_count, d.step,
+	          extract(epoch FROM clock_timestamp() - d.step_started_at)::float8, d.manual, d.status,
+	          e.url, e.secrets, e.headers, v.body`
+
+// ClaimDue takes what is due in a lane that the caller holds. What belongs to an
+// endpoint that is not active is held or cancelled, and not returned; seen
+// counts it too, so 0 means that nothing is due (or that the caller no longer
+// holds the lane, or has no room).
+func (s *Store) ClaimDue(ctx context.Context, claim ClaimRequest) (list []Claimed, seen int, err error) {
+	err = s.withConn(ctx, func(c *pgx.Conn) error {
+		rows, err := c.Query(ctx, sqlClaimDue, string(claim.Lane.ProjectID), claim.Lane.EndpointID, claim.Holder,
+			claim.Token, claim.Max, claim.Lease.Seconds())
+		if err != nil {
+			return fmt.Errorf("claim deliveries: %w", err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			seen++
+			claimed, send, err := s.scanClaimed(rows, claim)
+			if err != nil {
+				return err
+			}
+			if send {
+				list = append(list, claimed)
+			}
+		}
+		return rows.Err() //nolint:wrapcheck // wrapped below
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("claim deliveries: %w", err)
+	}
+	return list, seen, nil
+}
+
+func (s *Store) scanClaimed(rows pgx.Rows, claim ClaimRequest) (Claimed, bool, error) {
+	c := Claimed{ProjectID: claim.Lane.ProjectID, EndpointID: claim.Lane.EndpointID, Token: claim.Token}
+	var status models.DeliveryStatus
+	var since *float64
+	var secrets, headers []byte
+	err := rows.Scan(&c.ID, &c.EventID, &c.EventType, &c.AttemptID, &c.Number, &c.Step, &since, &c.Manual, &status,
+		&c.URL, &secrets, &headers, &c.Body)
+	if err != nil {
+		return c, false, fmt.Errorf("read a claimed delivery: %w", err)
+	}
+	if since != nil {
+		c.SinceStepBegan = time.Duration(*since * float64(time.Second))
+	}
+	owner := secretOwner(endpointsTable, c.ProjectID, c.EndpointID)
+	if err := s.openJSON(secrets, owner, &c.Secrets); err != nil {
+		return c, false, err
+	}
+	return c, status == models.DeliveryInFlight, s.openJSON(headers, owner, &c.Headers)
+}

@@ -1,0 +1,113 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/botix-pro/platform/app/models"
+)
+
+// Lane names an endpoint whose deliveries are due: what a hint is about.
+type Lane struct {
+	ProjectID  models.ProjectID
+	EndpointID string
+}
+
+const (
+	// Takes a lane that nobody holds, or leaves word with its holder: both in
+	// one statement, under the row's lock, so that no knock is lost between a
+	// holder's last look and its release.
+	sqlAcquireLane = `
+		UPDATE webhook_lanes SET
+		       holder = CASE WHEN holder IS NULL OR lease_expires_at <= clock_timestamp() THEN $3 ELSE holder END,
+		       lease_expires_at = CASE WHEN holder IS NULL OR lease_expires_at <= clock_timestamp()
+		           THEN clock_timestamp() + make_interval(secs => $4) ELSE lease_expires_at END,
+		       again = NOT (holder IS NULL OR lease_expires_at <= clock_timestamp())
+		WHERE project_id = $1 AND endpoint_id = $2
+		RETURNING holder = $3`
+	// Gives a lane back, unless somebody knocked: then the holder keeps it and
+	// looks again.
+	sqlReleaseLane = `
+		UPDATE webhook_lanes SET
+		       holder = CASE WHEN again THEN holder END,
+		       lease_expires_at = CASE WHEN again THEN lease_expires_at END,
+		       again = false
+		WHERE project_id = $1 AND endpoint_id = $2 AND holder = $3
+		RETURNING holder IS NOT NULL`
+	sqlLeaveLane = `
+		UPDATE webhook_lanes SET holder = NULL, lease_expires_at = NULL, again = false
+		WHERE project_id = $1 AND endpoint_id = $2 AND holder = $3`
+	sqlDueLanes = `
+		SELECT l.project_id, l.endpoint_id FROM webhook_lanes l
+		WHERE (l.holder IS NULL OR l.lease_expires_at <= clock_timestamp())
+		  AND (l.closed_until IS NULL OR l.closed_until <= clock_timestamp())
+		  AND EXISTS (SELECT 1 FROM webhook_deliveries d
+		              WHERE d.project_id = l.project_id AND d.endpoint_id = l.endpoint_id
+		                AND d.status IN ('pending', 'waiting') AND d.next_attempt_at <= clock_timestamp())
+		LIMIT $1`
+)
+
+// AcquireLane tries to become the one that drains a lane, for the length of the
+// lease. When somebody else holds it, they are told to look again before they
+// let go, and AcquireLane returns false.
+func (s *Store) AcquireLane(ctx context.Context, lane Lane, holder string, lease time.Duration) (bool, error) {
+	var mine bool
+	err := s.laneRow(ctx, &mine, sqlAcquireLane, string(lane.ProjectID), lane.EndpointID, holder, lease.Seconds())
+	if err != nil {
+		return false, fmt.Errorf("acquire a lane: %w", err)
+	}
+	return mine, nil
+}
+
+// ReleaseLane gives a lane back. It returns true when the lane is still the
+// holder's, because somebody knocked meanwhile.
+func (s *Store) ReleaseLane(ctx context.Context, lane Lane, holder string) (kept bool, err error) {
+	err = s.laneRow(ctx, &kept, sqlReleaseLane, string(lane.ProjectID), lane.EndpointID, holder)
+	if err != nil {
+		return false, fmt.Errorf("release a lane: %w", err)
+	}
+	return kept, nil
+}
+
+// LeaveLane gives a lane back with whatever is still due in it.
+func (s *Store) LeaveLane(ctx context.Context, lane Lane, holder string) error {
+	return s.withConn(ctx, func(c *pgx.Conn) error {
+		if _, err := c.Exec(ctx, sqlLeaveLane, string(lane.ProjectID), lane.EndpointID, holder); err != nil {
+			return fmt.Errorf("leave a lane: %w", err)
+		}
+		return nil
+	})
+}
+
+// DueLanes returns at most limit lanes that have something due and that nobody
+// drains.
+func (s *Store) DueLanes(ctx context.Context, limit int) (lanes []Lane, err error) {
+	err = s.withConn(ctx, func(c *pgx.Conn) error {
+		rows, err := c.Query(ctx, sqlDueLanes, limit)
+		if err != nil {
+			return err //nolint:wrapcheck // wrapped below
+		}
+		lanes, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Lane])
+		return err //nolint:wrapcheck // wrapped below
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find lanes with something due: %w", err)
+	}
+	return lanes, nil
+}
+
+// laneRow runs a statement that answers one boolean, or no row, which is false.
+func (s *Store) laneRow(ctx context.Context, answer *bool, sql string, args ...any) error {
+	return s.withConn(ctx, func(c *pgx.Conn) error {
+		rows, err := c.Query(ctx, sql, args...)
+		if err != nil {
+			return err //nolint:wrapcheck // wrapped by the callers
+		}
+		answers, err := pgx.CollectRows(rows, pgx.RowTo[bool])
+		*answer = len(answers) == 1 && answers[0]
+		return err //nolint:wrapcheck // wrapped by the callers
+	})
+}

@@ -1,0 +1,271 @@
+package webhooks
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/app/store"
+	"github.com/botix-pro/platform/internal/clock"
+)
+
+// How long a claim is the worker's, and what that is made of: a send may take
+// 40 s, and must not begin unless its outcome can still be recorded in time.
+const (
+	claimLease = 60 * time.Second
+	latestSend = 15 * time.Second // after the claim: 45 s of the lease are left
+)
+
+const (
+	// claimBatch is how many deliveries one statement claims at most.
+	claimBatch = 100
+	// sliceLength bounds how long one lane keeps its place in the worker while
+	// others wait.
+	sliceLength = 20 * time.Second
+	// peek is how often a drain that waits for slow answers looks whether
+	// something else became due.
+	peek = 250 * time.Millisecond
+)
+
+// Drainer empties lanes: it claims what is due, sends it, and records what came
+// of it. It is safe for concurrent use; a lane is drained by one holder at a
+// time, on any worker.
+type Drainer struct {
+	store    *store.Store
+	sender   *Sender
+	recorder *recorder
+	schedule Schedule
+	clock    clock.Clock
+	log      *slog.Logger
+
+	mu      sync.Mutex
+	running map[store.Lane]chan struct{} // drains of this process, to be nudged
+}
+
+func newDrainer(s *store.Store, sender *Sender, rec *recorder, schedule Schedule, clk clock.Clock, log *slog.Logger) *Drainer {
+	return &Drainer{
+		store: s, sender: sender, recorder: rec, schedule: schedule, clock: clk, log: log,
+		running: map[store.Lane]chan struct{}{},
+	}
+}
+
+// Drain sends what is due in the lane until nothing is, its slice is over, or
+// stop is closed. Sends in flight are then finished and recorded. When the lane
+// is being drained already, its holder is told to look again.
+func (d *Drainer) Drain(ctx context.Context, lane store.Lane, stop <-chan struct{}) error {
+	for {
+		nudge, first := d.enter(lane)
+		if !first {
+			return nil
+		}
+		err := d.turn(ctx, lane, nudge, stop)
+		if nudged := d.leave(lane, nudge); err != nil || !nudged {
+			return err
+		}
+	}
+}
+
+func (d *Drainer) turn(ctx context.Context, lane store.Lane, nudge, stop <-chan struct{}) error {
+	holder := uuid.NewString()
+	mine, err := d.store.AcquireLane(ctx, lane, holder, claimLease)
+	if err != nil || !mine {
+		return err //nolint:wrapcheck // says what it tried
+	}
+	run := &drain{Drainer: d, lane: lane, holder: holder, nudge: nudge, stop: stop, done: make(chan struct{}, claimBatch)}
+	return run.run(ctx)
+}
+
+// enter makes the caller the lane's drain in this process, or nudges the one
+// there is.
+func (d *Drainer) enter(lane store.Lane) (nudge chan struct{}, first bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	nudge, running := d.running[lane]
+	if !running {
+		nudge = make(chan struct{}, 1)
+		d.running[lane] = nudge
+		return nudge, true
+	}
+	select {
+	case nudge <- struct{}{}:
+	default: // a nudge is waiting already
+	}
+	return nil, false
+}
+
+// leave reports whether somebody nudged after the drain's last look.
+func (d *Drainer) leave(lane store.Lane, nudge <-chan struct{}) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.running, lane)
+	return len(nudge) > 0
+}
+
+// drain is one holder's turn at a lane.
+type drain struct {
+	*Drainer
+
+	lane     store.Lane
+	holder   string
+	nudge    <-chan struct{}
+	stop     <-chan struct{}
+	done     chan struct{} // a send has been recorded
+	inFlight int
+}
+
+func (r *drain) run(ctx context.Context) error {
+	slice := time.NewTimer(sliceLength)
+	defer slice.Stop()
+	err := r.turns(ctx, slice.C)
+	for r.inFlight > 0 {
+		<-r.done
+		r.inFlight--
+	}
+	// Whatever happened, the lane goes back: what is still due in it is found
+	// by the next hint or by the sweeper.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if leaveErr := r.store.LeaveLane(ctx, r.lane, r.holder); err == nil {
+		err = leaveErr
+	}
+	return err
+}
+
+// turns claims and sends until the lane is empty and nobody knocked.
+func (r *drain) turns(ctx context.Context, slice <-chan time.Time) error {
+	for !closed(r.stop) {
+		seen, err := r.claim(ctx)
+		if err != nil {
+			return err
+		}
+		if seen == 0 && r.inFlight == 0 {
+			kept, err := r.store.ReleaseLane(ctx, r.lane, r.holder)
+			if err != nil || !kept {
+				return err //nolint:wrapcheck // says what it tried
+			}
+			continue
+		}
+		if !r.wait(seen, slice) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func closed(stop <-chan struct{}) bool {
+	select {
+	case <-stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// wait blocks until another claim makes sense; false ends the turn.
+func (r *drain) wait(seen int, slice <-chan time.Time) bool {
+	select {
+	case <-slice:
+		return false
+	default:
+	}
+	if seen > 0 && r.inFlight < claimBatch {
+		return r.collect()
+	}
+	select {
+	case <-r.done:
+		r.inFlight--
+		return r.collect()
+	case <-r.nudge:
+	case <-time.After(peek):
+	case <-r.stop:
+		return false
+	case <-slice:
+		return false
+	}
+	return true
+}
+
+// collect takes note of every send that has ended.
+func (r *drain) collect() bool {
+	for {
+		select {
+		case <-r.done:
+			r.inFlight--
+		default:
+			return true
+		}
+	}
+}
+
+// claim takes what is due and starts sending it.
+func (r *drain) claim(ctx context.Context) (seen int, err error) {
+	asked := r.clock.Now()
+	list, seen, err := r.store.ClaimDue(ctx, store.ClaimRequest{
+		Lane: r.lane, Holder: r.holder, Token: uuid.NewString(), Max: claimBatch - r.inFlight, Lease: claimLease,
+	})
+	if err != nil {
+		return 0, err //nolint:wrapcheck // says what it tried
+	}
+	for _, claimed := range list {
+		r.inFlight++
+		go func() {
+			defer func() { r.done <- struct{}{} }()
+			r.deliver(context.WithoutCancel(ctx), claimed, asked)
+		}()
+	}
+	return seen, nil
+}
+
+// deliver makes one attempt and has it recorded.
+func (r *drain) deliver(ctx context.Context, c store.Claimed, asked time.Time) {
+	started := r.clock.Now()
+	if started.Sub(asked) > latestSend {
+		// Frozen since the claim: the lease may end during the send. The sweeper
+		// takes the delivery back.
+		r.log.WarnContext(ctx, "a claim was too old to send", "delivery", c.ID)
+		return
+	}
+	secrets, err := ActiveSecrets(c.Secrets, started)
+	if err != nil {
+		r.log.ErrorContext(ctx, "a signing secret cannot be used", "endpoint", c.EndpointID, "error", err)
+		return
+	}
+	requestID := models.NewID(models.PrefixRequest, started)
+	outcome := r.sender.Send(ctx, Attempt{
+		URL: c.URL, Body: c.Body, EventID: c.EventID, EventType: c.EventType, Number: c.Number,
+		RequestID: requestID, Headers: c.Headers, Secrets: secrets, StartedAt: started,
+	})
+	r.logAttempt(ctx, c, outcome)
+	r.recorder.record(r.outcomeOf(c, outcome, requestID, started))
+}
+
+// outcomeOf is what to record: the attempt, and the delivery's next state.
+func (r *drain) outcomeOf(c store.Claimed, o Outcome, requestID string, started time.Time) store.Outcome {
+	now := r.clock.Now()
+	at := Place{Step: c.Step, BeganAt: now.Add(-c.SinceStepBegan - now.Sub(started))}
+	plan := r.schedule.Plan(o.Verdict(), at, now, rand.Float64)
+	return store.Outcome{
+		Token: c.Token, Attempt: attemptRow(c, o, requestID, started),
+		Status: plan.Status, Step: plan.Place.Step, KeepStep: plan.Place.Step == c.Step, Cause: plan.Cause,
+		DueIn: until(plan.DueAt, now), CloseLaneFor: until(plan.LaneClosedUntil, now), DisableEndpoint: plan.DisableEndpoint,
+	}
+}
+
+// until is the time from now to at; 0 when at is not set.
+func until(at, now time.Time) time.Duration {
+	if at.IsZero() {
+		return 0
+	}
+	return max(at.Sub(now), 0)
+}
+
+// logAttempt writes the one line about an attempt.
+func (r *drain) logAttempt(ctx context.Context, c store.Claimed, o Outcome) {
+	r.log.InfoContext(ctx, "attempt", "project", c.ProjectID, "endpoint", c.EndpointID, "delivery", c.ID, "event", c.EventID,
+		"number", c.Number, "status", o.StatusCode, "error_class", o.ErrorClass, "took", o.Timing.Total)
+}

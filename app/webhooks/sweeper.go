@@ -1,0 +1,53 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/botix-pro/platform/app/store"
+)
+
+// sweep does what no hint asks for: it takes back what lost workers hold, and
+// drains lanes that have something due and no holder. It needs PostgreSQL only,
+// so deliveries go on without Redis.
+func (w *Worker) sweep(ctx context.Context) {
+	if _, err := w.cfg.Store.TakeBack(ctx, claimLease, maxLosses, takeBackBatch); err != nil {
+		w.cfg.Log.ErrorContext(ctx, "lost deliveries could not be taken back", "error", err)
+		return
+	}
+	free := cap(w.slots) - len(w.slots)
+	if free == 0 {
+		return
+	}
+	lanes, err := w.cfg.Store.DueLanes(ctx, free)
+	if err != nil {
+		w.cfg.Log.ErrorContext(ctx, "due lanes could not be found", "error", err)
+		return
+	}
+	for _, lane := range lanes {
+		w.slots <- struct{}{}
+		w.drains.Go(func() {
+			defer func() { <-w.slots }()
+			w.drainSwept(lane)
+		})
+	}
+}
+
+func (w *Worker) drainSwept(lane store.Lane) {
+	ctx := context.Background()
+	if err := w.drainer.Drain(ctx, lane, w.stop); err != nil {
+		w.cfg.Log.ErrorContext(ctx, "a lane could not be drained", "endpoint", lane.EndpointID, "error", err)
+	}
+}
+
+// queueLog gives asynq's messages to slog.
+type queueLog struct{ log *slog.Logger }
+
+func (q queueLog) Debug(args ...any) { q.log.Debug("asynq: " + fmt.Sprint(args...)) }
+func (q queueLog) Info(args ...any)  { q.log.Info("asynq: " + fmt.Sprint(args...)) }
+func (q queueLog) Warn(args ...any)  { q.log.Warn("asynq: " + fmt.Sprint(args...)) }
+func (q queueLog) Error(args ...any) { q.log.Error("asynq: " + fmt.Sprint(args...)) }
+
+// Fatal is called by asynq only for programming errors.
+func (q queueLog) Fatal(args ...any) { q.log.Error("asynq: " + fmt.Sprint(args...)) }

@@ -1,0 +1,150 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"github.com/botix-pro/platform/app/store"
+	"github.com/botix-pro/platform/internal/clock"
+)
+
+// The worker's rhythms.
+const (
+	// taskCheck is asynq's pause between looks at an empty queue: its default
+	// of a second would be the latency of every first webhook.
+	taskCheck    = 10 * time.Millisecond
+	delayedCheck = time.Second
+	// stopPatience is asynq's; longer than a whole exchange with a receiver.
+	stopPatience = 45 * time.Second
+	sweepEvery   = time.Second
+	janitorEvery = time.Hour
+	// maxLosses is how many workers in a row may die over one delivery (contract §5).
+	maxLosses     = 5
+	takeBackBatch = 500
+)
+
+// WorkerConfig sets a worker up.
+type WorkerConfig struct {
+	Store       *store.Store
+	Redis       asynq.RedisConnOpt
+	Transport   *http.Transport // guarded, see egress.Guard
+	Schedule    Schedule
+	Concurrency int // lanes drained at a time by hints; the sweeper has as many again
+	UserAgent   string
+	Clock       clock.Clock
+	Log         *slog.Logger
+}
+
+// Worker delivers webhooks: on hints from asynq, and by looking for itself for
+// what no hint told it. It is a lifecycle.Service.
+type Worker struct {
+	cfg      WorkerConfig
+	drainer  *Drainer
+	recorder *recorder
+	queue    *asynq.Server
+	slots    chan struct{} // the sweeper's drains
+	drains   sync.WaitGroup
+	loops    sync.WaitGroup
+	stop     chan struct{} // ends claiming
+	finished chan struct{} // ends recording
+	started  bool
+}
+
+// NewWorker returns a worker.
+func NewWorker(cfg WorkerConfig) *Worker {
+	rec := newRecorder(cfg.Store, cfg.Log)
+	sender := NewSender(cfg.Transport, SenderConfig{UserAgent: cfg.UserAgent})
+	return &Worker{
+		cfg: cfg, recorder: rec,
+		drainer: newDrainer(cfg.Store, sender, rec, cfg.Schedule, cfg.Clock, cfg.Log),
+		queue: asynq.NewServer(cfg.Redis, asynq.Config{
+			Concurrency: cfg.Concurrency, Queues: map[string]int{queueName: 1}, Logger: queueLog{cfg.Log}, LogLevel: asynq.WarnLevel,
+			TaskCheckInterval: taskCheck, DelayedTaskCheckInterval: delayedCheck, ShutdownTimeout: stopPatience,
+		}),
+		slots: make(chan struct{}, cfg.Concurrency), stop: make(chan struct{}), finished: make(chan struct{}),
+	}
+}
+
+// Start implements lifecycle.Service. Redis may be away: asynq keeps trying,
+// and the sweeper delivers meanwhile.
+func (w *Worker) Start(ctx context.Context) error {
+	if err := w.cfg.Store.KeepPartitions(ctx); err != nil {
+		return err //nolint:wrapcheck // says what it tried
+	}
+	go w.recorder.run(w.finished)
+	if err := w.queue.Start(asynq.HandlerFunc(w.handle)); err != nil {
+		close(w.finished)
+		return fmt.Errorf("start asynq: %w", err)
+	}
+	w.started = true
+	w.loop(sweepEvery, w.sweep)
+	w.loop(janitorEvery, w.keepPartitions)
+	return nil
+}
+
+// Stop implements lifecycle.Service: nothing more is claimed, and what is in
+// flight is finished and recorded.
+func (w *Worker) Stop(ctx context.Context) error {
+	if !w.started {
+		return nil
+	}
+	w.started = false
+	close(w.stop)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.queue.Shutdown()
+		w.loops.Wait()
+		w.drains.Wait()
+		close(w.finished)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("webhooks in flight were left to be taken back: %w", ctx.Err())
+	}
+}
+
+// handle drains the lane that a hint names. It never fails: what could not be
+// done is still due in PostgreSQL.
+func (w *Worker) handle(ctx context.Context, task *asynq.Task) error {
+	lane, err := parseHint(task)
+	if err == nil {
+		err = w.drainer.Drain(ctx, lane, w.stop)
+	}
+	if err != nil {
+		w.cfg.Log.ErrorContext(ctx, "a hint could not be followed", "error", err)
+	}
+	return nil
+}
+
+// loop runs fn at every interval until the worker stops.
+func (w *Worker) loop(every time.Duration, fn func(context.Context)) {
+	w.loops.Go(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		ticker := time.NewTicker(every)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				fn(ctx)
+			case <-w.stop:
+				return
+			}
+		}
+	})
+}
+
+func (w *Worker) keepPartitions(ctx context.Context) {
+	if err := w.cfg.Store.KeepPartitions(ctx); err != nil {
+		w.cfg.Log.ErrorContext(ctx, "partitions could not be kept", "error", err)
+	}
+}

@@ -1,0 +1,74 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hibiken/asynq"
+
+	"github.com/botix-pro/platform/app/webhooks"
+	"github.com/botix-pro/platform/internal/config"
+	"github.com/botix-pro/platform/internal/egress"
+	"github.com/botix-pro/platform/internal/lifecycle"
+)
+
+// RunWorker delivers webhooks until ctx is over, then finishes what is in
+// flight and returns.
+func RunWorker(ctx context.Context, cfg config.Config) error {
+	log := start(cfg, "worker")
+	b, err := newBase(ctx, cfg, log, "worker")
+	if err != nil {
+		return err
+	}
+	services, err := workerServices(ctx, b)
+	if err == nil {
+		err = lifecycle.Run(ctx, log, cfg.ShutdownTimeout, func() { log.InfoContext(ctx, "ready") }, services...)
+	}
+	return errors.Join(err, b.close())
+}
+
+// workerServices are the parts of a worker, in the order in which they start.
+func workerServices(ctx context.Context, b *base) ([]lifecycle.Named, error) {
+	internal, err := b.internal(ctx)
+	if err != nil {
+		return nil, err
+	}
+	work, err := workServices(b)
+	if err != nil {
+		return nil, err
+	}
+	return append([]lifecycle.Named{internal}, work...), nil
+}
+
+// workServices are what delivers.
+func workServices(b *base) ([]lifecycle.Named, error) {
+	queue, err := queueRedis(b.cfg.RedisURL)
+	if err != nil {
+		return nil, err
+	}
+	guard := egress.New(b.cfg.EgressAllow)
+	worker := webhooks.NewWorker(webhooks.WorkerConfig{
+		Store: b.store, Redis: queue, Transport: guard.Transport(egress.TransportConfig{}),
+		Schedule: webhooks.Schedule(b.cfg.WebhookRetrySchedule), Concurrency: b.cfg.WorkerConcurrency,
+		UserAgent: "BOTIX-Webhooks/" + b.cfg.Version, Clock: b.clock, Log: b.log,
+	})
+	return []lifecycle.Named{{Name: "webhooks", Service: worker}}, nil
+}
+
+// queueRedis is how asynq reaches Redis.
+func queueRedis(rawURL string) (asynq.RedisConnOpt, error) {
+	parsed, err := asynq.ParseRedisURI(rawURL)
+	if err != nil {
+		return nil, fmt.Errorf("REDIS_URL: %w", err)
+	}
+	return parsed, nil
+}
+
+func newHinter(b *base) (*webhooks.Hinter, error) {
+	queue, err := queueRedis(b.cfg.RedisURL)
+	if err != nil {
+		return nil, err
+	}
+	return webhooks.NewHinter(queue, b.log), nil
+}

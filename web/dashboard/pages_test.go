@@ -1,0 +1,287 @@
+package dashboard
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/botix-pro/platform/app/models"
+)
+
+// inlineCode is what the content policy forbids: it would be dead, or worse.
+var inlineCode = regexp.MustCompile(`(?i)<[^>]* style=|<style|<[^>]* on[a-z]+=|javascript:|<script(>| [^>]*[^>]*>\s*[^<\s])|<iframe|ZgotmplZ`)
+
+// requireStrict holds an answer against what is promised of every page.
+func requireStrict(t *testing.T, got answer) {
+	t.Helper()
+	require.Equal(t, []string{contentPolicy}, got.Header.Values("Content-Security-Policy"))
+	require.Equal(t, "nosniff", got.Header.Get("X-Content-Type-Options"))
+	require.Equal(t, "same-origin", got.Header.Get("Referrer-Policy"))
+	require.Equal(t, []string{"no-store"}, got.Header.Values("Cache-Control"))
+	require.Equal(t, "text/html; charset=utf-8", got.Header.Get("Content-Type"))
+	require.NotRegexp(t, inlineCode, got.body)
+	require.NotContains(t, got.body, "\x00")
+	require.NotContains(t, got.body, "%!", "a format went wrong")
+}
+
+func TestEveryPageIsStrict(t *testing.T) {
+	t.Parallel()
+	queries := newQueries(60)
+	s := newSite(t, queries)
+	requireStrict(t, s.get(pathSignIn))
+	requireStrict(t, s.get("/developers/nowhere"))
+	requireStrict(t, s.trySignIn(`"><script>alert(1)</script>`, "x"))
+	requireStrict(t, s.post(pathSignOut, nil, "Sec-Fetch-Site", "cross-site"))
+	requireStrict(t, s.get(pathDeliveries)) // a redirect
+	s.signIn()
+	id := queries.attempts[0].ID
+	for _, path := range []string{
+		pathRoot, pathRoot + "/", pathDeliveries, pathDeliveries + "?open=" + id, pathAttempts + id, pathAttempts + id + "/detail",
+		pathAttempts + "att_nothing",
+	} {
+		requireStrict(t, s.get(path))
+	}
+	queries.err = errors.New("broken")
+	requireStrict(t, s.get(pathDeliveries))
+}
+
+func TestTheListShowsWhatHappened(t *testing.T) {
+	t.Parallel()
+	queries := newQueries(2)
+	queries.failedWith(0, models.ErrorReadTimeout, "no answer within 30 s")
+	queries.attempts[0].Manual, queries.attempts[0].Number = true, 7
+	got := signedIn(t, queries).get(pathDeliveries)
+	require.Equal(t, http.StatusOK, got.StatusCode)
+	for _, text := range []string{
+		"Acme", `badge-test">Test`, "<strong>Business</strong>", testEmail, "Delivered", `<span class="note">204</span>`, "contact.created",
+		"hooks.example.com", "40 ms", "Failed", `<span class="note">no answer in time</span>`, "by hand",
+		`<time datetime="2026-12-01T14:03:21.500Z" data-local>1 Dec 2026, 14:03:21 UTC</time>`,
+		`href="/developers/attempts/` + queries.attempts[0].ID + `"`,
+	} {
+		require.Contains(t, got.body, text)
+	}
+	require.Equal(t, 2, strings.Count(got.body, `<tbody`), "one body per attempt")
+	require.NotContains(t, got.body, `rel="next"`)
+}
+
+func TestAnEmptyListSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	got := signedIn(t, newQueries(0)).get(pathDeliveries)
+	for _, text := range []string{
+		english.List.EmptyTitle, "curl -X POST &#39;http://api.example.com/contacts&#39;", "btx_test_", "Idempotency-Key: ",
+	} {
+		require.Contains(t, got.body, text)
+	}
+	require.NotContains(t, got.body, "<table")
+}
+
+func TestPagesLeadToOlderOnesAndBack(t *testing.T) {
+	t.Parallel()
+	queries := newQueries(3*rowsPerPage + 7)
+	s := signedIn(t, queries)
+	link := func(body, rel string) string {
+		found := regexp.MustCompile(`rel="` + rel + `" href="([^"]+)"`).FindStringSubmatch(body)
+		if found == nil {
+			return ""
+		}
+		return strings.ReplaceAll(found[1], "&amp;", "&")
+	}
+	addresses, path := []string{}, pathDeliveries
+	for page := 0; path != ""; page++ {
+		got := s.get(path)
+		first := queries.attempts[page*rowsPerPage].ID
+		require.Contains(t, got.body, `<tbody role="rowgroup" id="`+first+`">`)
+		require.Equal(t, min(rowsPerPage, len(queries.attempts)-page*rowsPerPage), strings.Count(got.body, "<tbody"))
+		addresses, path = append(addresses, path), link(got.body, "next")
+	}
+	require.Len(t, addresses, 4)
+	for i := len(addresses) - 1; i > 0; i-- {
+		require.Equal(t, addresses[i-1], link(s.get(addresses[i]).body, "prev"))
+	}
+	require.Empty(t, link(s.get(addresses[0]).body, "prev"))
+	require.Contains(t, s.get(addresses[3]).body, english.List.NoOlder)
+}
+
+func TestTheWayBackStaysShort(t *testing.T) {
+	t.Parallel()
+	at := place{}
+	for i := range 3 * maxTrail {
+		parsed, err := url.Parse(at.older(models.NewID(models.PrefixAttempt, testNow.Add(-time.Duration(i)*time.Hour))))
+		require.NoError(t, err)
+		require.Less(t, len(parsed.RequestURI()), 1500)
+		at = placeOf(parsed.Query())
+	}
+	require.Len(t, at.trail, maxTrail)
+	require.Equal(t, place{}, placeOf(url.Values{"before": {"att_'; DROP TABLE"}, "trail": {"x"}}))
+}
+
+func TestTheAddressUnfoldsARow(t *testing.T) {
+	t.Parallel()
+	queries := newQueries(2)
+	s := signedIn(t, queries)
+	id := queries.attempts[1].ID
+	body := s.get(pathDeliveries + "?open=" + id).body
+	require.Contains(t, body, `id="`+id+`-detail"><td`, "unfolded")
+	require.Contains(t, body, `id="`+queries.attempts[0].ID+`-detail" hidden><td role="cell" colspan="7"></td>`, "folded")
+	require.Contains(t, body, `href="/developers/deliveries" data-unfold="`+id+`-detail"`, "the control folds it again")
+	fragment := s.get(pathAttempts + id + "/detail").body
+	require.Contains(t, body, fragment, "the script's fragment is the part of the page")
+}
+
+func TestAnAttemptShowsEverythingAboutIt(t *testing.T) {
+	t.Parallel()
+	queries := newQueries(1)
+	queries.failedWith(503, models.ErrorHTTP5xx, "the receiver answered 503 Service Unavailable")
+	queries.attempts[0].ResponseBody = []byte("busy <b>now</b>")
+	queries.attempts[0].ResponseTruncated = true
+	due := testNow.Add(15 * time.Minute)
+	queries.delivery = models.WebhookDelivery{Status: models.DeliveryWaiting, AttemptCount: 1, NextAttemptAt: &due}
+	id := queries.attempts[0].ID
+	got := signedIn(t, queries).get(pathAttempts + id)
+	require.Equal(t, http.StatusOK, got.StatusCode)
+	for _, text := range []string{
+		`Your endpoint answered 503. Next try at <time datetime="2026-12-01T14:18:21.500Z" data-local>1 Dec 2026, 14:18:21 UTC</time>.`,
+		"https://hooks.example.com/in", `&#34;amount&#34;: 12345678901234567890`, "X-Event-Id", "<strong>503</strong>", "Server",
+		"busy &lt;b&gt;now&lt;/b&gt;", "Size: 15 bytes. Only the first 15 bytes were kept.", "the receiver answered 503 Service Unavailable",
+		"req_attempt", "req_cause", "evt_1", "whd_1", "whe_1", id, "1 of 1 so far, automatic", "2026-12-01T14:03:21.500Z",
+		"Waiting for its next attempt", "<dt>DNS</dt><dd>3 ms</dd>", "<dt>TLS</dt><dd>–</dd>", "<dt>All together</dt><dd>40 ms</dd>",
+	} {
+		require.Contains(t, got.body, text)
+	}
+}
+
+func TestOtherProjectsAttemptsDoNotExist(t *testing.T) {
+	t.Parallel()
+	queries := newQueries(1)
+	foreign := attemptAt(testNow)
+	foreign.ProjectID = "prj_other"
+	queries.attempts = append(queries.attempts, foreign)
+	s := signedIn(t, queries)
+	theirs, nothing := s.get(pathAttempts+foreign.ID), s.get(pathAttempts+models.NewID(models.PrefixAttempt, testNow))
+	require.Equal(t, http.StatusNotFound, theirs.StatusCode)
+	require.Equal(t, nothing.body, theirs.body)
+	require.Equal(t, http.StatusNotFound, s.get(pathAttempts+foreign.ID+"/detail").StatusCode)
+	require.Equal(t, http.StatusNotFound, s.get(pathAttempts+"%00").StatusCode)
+	require.NotContains(t, s.get(pathDeliveries+"?open="+foreign.ID).body, foreign.ID)
+}
+
+func TestStrangeTextIsShownAndDoesNothing(t *testing.T) {
+	t.Parallel()
+	queries := newQueries(1)
+	newest := &queries.attempts[0]
+	newest.EventType = "<script>alert(1)</script>"
+	newest.URL = "https://" + strings.Repeat("sub.", 40) + "example.com/\" onmouseover=\"alert(1)?" + strings.Repeat("q", 180)
+	newest.Error = "txt\u202egnp.\x1b[31m"
+	newest.RequestHeaders = []byte(`{"X-<b>":["a\u0000b","</dl><script>"]}`)
+	newest.ResponseHeaders = []byte("\xff not JSON <i>")
+	newest.ResponseBody = []byte{0xff, 0xfe, 0, '<', 's', 'c', 'r', 'i', 'p', 't', '>'}
+	queries.event.Body = []byte("{\"a\":\"</code><script>alert('\u2028')</script>\u202e\"}")
+	queries.project.Name = "<img src=x onerror=alert(1)>"
+	s := signedIn(t, queries)
+	list, page := s.get(pathDeliveries), s.get(pathAttempts+newest.ID)
+	requireStrict(t, list)
+	requireStrict(t, page)
+	require.Contains(t, list.body, "&lt;script&gt;alert(1)&lt;/script&gt;")
+	for _, text := range []string{
+		"txt⟨U+202E⟩gnp.␛[31m", "a␀b", "not JSON &lt;i&gt;", "00000000  ff fe 00 3c 73 63 72 69", english.Attempt.Hex, "⟨U+2028⟩",
+	} {
+		require.Contains(t, strings.ReplaceAll(page.body, "&#43;", "+"), text)
+	}
+	require.NotContains(t, page.body, "\u202e")
+}
+
+func TestNoAnswerAndNoBodyAreTold(t *testing.T) {
+	t.Parallel()
+	queries := newQueries(1)
+	s := signedIn(t, queries)
+	path := pathAttempts + queries.attempts[0].ID
+	require.Contains(t, s.get(path).body, english.Attempt.NoBody)
+	queries.failedWith(0, models.ErrorDNS, "example.com does not resolve: there is no such host")
+	body := s.get(path).body
+	require.Contains(t, body, english.Attempt.NoAnswer)
+	require.Contains(t, body, "could not be found in DNS")
+}
+
+func TestErrorsKeepTheirTextToThemselves(t *testing.T) {
+	t.Parallel()
+	queries := newQueries(1)
+	s := signedIn(t, queries)
+	queries.err = errors.New("a secret in an error")
+	got := s.get(pathDeliveries)
+	require.Equal(t, http.StatusInternalServerError, got.StatusCode)
+	require.NotContains(t, got.body, "secret")
+	require.Contains(t, got.body, testRequest, "an id to quote")
+	require.Contains(t, s.log.String(), "a secret in an error")
+	require.Contains(t, s.log.String(), testRequest)
+
+	queries.err, queries.panics = nil, true
+	got = s.get(pathDeliveries)
+	require.Equal(t, http.StatusInternalServerError, got.StatusCode)
+	require.NotContains(t, got.body, "secret")
+	require.Contains(t, s.log.String(), "a secret in a panic")
+}
+
+func TestUnknownPathsAndMethodsAreThe404Page(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, newQueries(0))
+	for _, got := range []answer{s.get("/developers/x"), s.post(pathDeliveries, nil), s.get(pathRoot + "/static/0/dashboard.css")} {
+		require.Equal(t, http.StatusNotFound, got.StatusCode)
+		require.Contains(t, got.body, english.Errors.NotFound.Title)
+	}
+}
+
+func TestStaticFilesMayBeKeptForEver(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, newQueries(0))
+	links := regexp.MustCompile(`(?:href|src)="(/developers/static/[^"]+)"`).FindAllStringSubmatch(s.get(pathSignIn).body, -1)
+	require.Len(t, links, 3)
+	for _, link := range links {
+		got := s.get(link[1])
+		require.Equal(t, http.StatusOK, got.StatusCode)
+		require.Equal(t, "public, max-age=31536000, immutable", got.Header.Get("Cache-Control"))
+		require.Regexp(t, "^(text/css|text/javascript|image/svg)", got.Header.Get("Content-Type"))
+		require.Equal(t, "nosniff", got.Header.Get("X-Content-Type-Options"))
+		require.Empty(t, got.Cookies())
+	}
+	require.Equal(t, http.StatusNotFound, s.get(s.dashboard.assets.prefix+"nothing.css").StatusCode)
+}
+
+func TestEveryTextIsThere(t *testing.T) {
+	t.Parallel()
+	requireTexts(t, reflect.ValueOf(english), "english")
+	for _, status := range models.DeliveryStatuses() {
+		require.Contains(t, english.Attempt.Deliveries, status)
+	}
+	for class := range english.Outcomes.Classes {
+		if !strings.HasPrefix(string(class), "http_") && class != models.ErrorRedirect { // those have a status
+			require.Contains(t, english.Diagnosis.Classes, class)
+		}
+	}
+}
+
+// requireTexts walks a catalogue and fails at each text that is missing.
+func requireTexts(t *testing.T, value reflect.Value, path string) {
+	t.Helper()
+	switch value.Kind() {
+	case reflect.String:
+		require.NotEmpty(t, value.String(), path)
+	case reflect.Struct:
+		for i := range value.NumField() {
+			requireTexts(t, value.Field(i), path+"."+value.Type().Field(i).Name)
+		}
+	case reflect.Map:
+		require.NotZero(t, value.Len(), path)
+		for _, key := range value.MapKeys() {
+			requireTexts(t, value.MapIndex(key), path+"["+key.String()+"]")
+		}
+	default:
+		t.Fatalf("%s is a %s", path, value.Kind())
+	}
+}

@@ -1,0 +1,205 @@
+package dashboard
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+
+	"github.com/botix-pro/platform/app/store"
+)
+
+// contentPolicy lets a page load its own files and nothing else: no inline
+// script or style, no other host, no frame around it.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+const headerRequestID = "X-Request-Id"
+
+// reply is an answer as a value: nothing is written before the session is saved.
+type reply struct {
+	status int
+	header http.Header // may be nil
+	body   []byte      // HTML
+}
+
+// handler makes one page. An error becomes an error page; its text is logged,
+// never shown.
+type handler func(r *http.Request) (reply, error)
+
+// refusal is an error that is the reader's to mend; its page has a status and
+// words of its own.
+type refusal int
+
+const (
+	refusedOrigin    refusal = iota // an unsafe request that another site made
+	refusedForm                     // a form that cannot be read
+	refusedNoProject                // a user who is no member of any project
+)
+
+func (e refusal) Error() string { return "refused: reason " + strconv.Itoa(int(e)) }
+
+func (e refusal) status() int {
+	if e == refusedForm {
+		return http.StatusBadRequest
+	}
+	return http.StatusForbidden
+}
+
+func redirect(location string) reply {
+	return reply{status: http.StatusSeeOther, header: http.Header{"Location": {location}}}
+}
+
+// protect puts around all pages what holds for each: the headers, an answer to
+// a panic, and the refusal of unsafe requests that another origin made.
+func (d *Dashboard) protect(next http.Handler) http.Handler {
+	origin := http.NewCrossOriginProtection()
+	origin.SetDenyHandler(d.withoutSession(func(*http.Request) (reply, error) {
+		return reply{}, refusedOrigin
+	}))
+	guarded := origin.Handler(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d.setHeaders(w.Header())
+		defer d.recoverPanic(w, r)
+		guarded.ServeHTTP(w, r)
+	})
+}
+
+// setHeaders forbids every answer to be sniffed, framed, kept, or to name its
+// address elsewhere. The referrer stays within the origin rather than being
+// dropped altogether: with "no-referrer" a browser sends "Origin: null" with
+// forms, and over plain http nothing else tells our own form from a foreign one.
+func (d *Dashboard) setHeaders(h http.Header) {
+	h.Set("Content-Security-Policy", contentPolicy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	if d.secure { // browsers ignore it, with a warning, on plain http
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	}
+}
+
+// recoverPanic answers a fault in our code like any other error.
+func (d *Dashboard) recoverPanic(w http.ResponseWriter, r *http.Request) {
+	fault := recover()
+	if fault == nil {
+		return
+	}
+	if err, ok := fault.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		panic(fault) // net/http's own way to drop a connection
+	}
+	d.write(w, r, d.errorPage(w, r, fmt.Errorf("panic: %v", fault)))
+}
+
+// withSession loads the request's session, makes the page, and saves the
+// session before anything is written.
+func (d *Dashboard) withSession(page handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Add("Vary", "Cookie")
+		ctx, err := d.sessions.Load(r.Context(), sessionToken(r))
+		if err != nil {
+			d.write(w, r, d.errorPage(w, r, fmt.Errorf("load the session: %w", err)))
+			return
+		}
+		r = r.WithContext(ctx)
+		answer := d.make(w, r, page)
+		if err := d.saveSession(w, r); err != nil {
+			answer = d.errorPage(w, r, fmt.Errorf("save the session: %w", err))
+		}
+		d.write(w, r, answer)
+	})
+}
+
+// withoutSession makes a page that is the same for everybody.
+func (d *Dashboard) withoutSession(page handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.write(w, r, d.make(w, r, page)) })
+}
+
+func (d *Dashboard) make(w http.ResponseWriter, r *http.Request, page handler) reply {
+	answer, err := page(r)
+	if err != nil {
+		return d.errorPage(w, r, err)
+	}
+	return answer
+}
+
+// saveSession writes the session and its cookie when there is something to write.
+func (d *Dashboard) saveSession(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	switch d.sessions.Status(ctx) {
+	case scs.Modified:
+		token, expiry, err := d.sessions.Commit(ctx)
+		if err != nil {
+			return err //nolint:wrapcheck // wrapped by the caller
+		}
+		d.sessions.WriteSessionCookie(ctx, w, token, expiry)
+	case scs.Destroyed:
+		d.sessions.WriteSessionCookie(ctx, w, "", time.Time{}) // expired: the browser drops it
+	case scs.Unmodified:
+	}
+	return nil
+}
+
+func (d *Dashboard) write(w http.ResponseWriter, r *http.Request, answer reply) {
+	for name, values := range answer.header {
+		w.Header()[name] = values
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store") // the session library has added a weaker one
+	w.Header().Set("Content-Length", strconv.Itoa(len(answer.body)))
+	w.WriteHeader(answer.status)
+	if _, err := w.Write(answer.body); err != nil && !errors.Is(err, http.ErrBodyNotAllowed) {
+		d.log.DebugContext(r.Context(), "a page could not be sent", "error", err)
+	}
+}
+
+// errorView is the page of any error.
+type errorView struct {
+	shell
+	Text      errorText
+	RequestID string // empty when the error is not ours
+	SignOut   bool   // offer to sign out
+}
+
+// errorPage renders an error. Faults of ours are logged here, once.
+func (d *Dashboard) errorPage(w http.ResponseWriter, r *http.Request, err error) reply {
+	requestID := w.Header().Get(headerRequestID)
+	status, view := d.explain(err)
+	if status >= http.StatusInternalServerError {
+		d.logFault(r, requestID, err)
+		view.RequestID = requestID
+	}
+	view.shell = d.shell(view.Text.Title, nil)
+	answer, renderErr := d.views.render("error", status, view)
+	if renderErr != nil {
+		d.log.ErrorContext(r.Context(), "the error page could not be rendered", "request_id", requestID, "error", renderErr)
+		return reply{status: http.StatusInternalServerError}
+	}
+	return answer
+}
+
+// explain puts an error into an HTTP status and words for the reader.
+func (d *Dashboard) explain(err error) (status int, view errorView) {
+	var refused refusal
+	switch {
+	case errors.As(err, &refused):
+		return refused.status(), errorView{Text: d.words.refused(refused), SignOut: refused == refusedNoProject}
+	case errors.Is(err, store.ErrNotFound):
+		return http.StatusNotFound, errorView{Text: d.words.Errors.NotFound}
+	default:
+		return http.StatusInternalServerError, errorView{Text: d.words.Errors.Internal}
+	}
+}
+
+func (d *Dashboard) logFault(r *http.Request, requestID string, err error) {
+	level, text := slog.LevelError, "a dashboard page failed"
+	if r.Context().Err() != nil {
+		level, text = slog.LevelDebug, "the browser left before its page was ready"
+	}
+	d.log.Log(r.Context(), level, text, "request_id", requestID, "error", err)
+}
