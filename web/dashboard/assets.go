@@ -34,7 +34,7 @@ func loadAssets() (*assets, error) {
 			return nil, fmt.Errorf("read a static file: %w", err)
 		}
 		loaded.files[entry.Name()] = content
-		fmt.Fprintf(digest, "%s %d ", entry.Name(), len(content))
+		digest.Write(fmt.Appendf(nil, "%s %d ", entry.Name(), len(content)))
 		digest.Write(content)
 	}
 	loaded.prefix = pathRoot + "/static/" + hex.EncodeToString(digest.Sum(nil)[:8]) + "/"

@@ -66,7 +66,10 @@ type contentView struct {
 }
 
 // idLine is an identifier to copy.
-type idLine struct{ Name, Value, CopyName string }
+type idLine struct {
+	Name, Value, CopyName string
+	Link                  string // a page about it; may be empty
+}
 
 // showAttempt is one attempt's own page.
 func (d *Dashboard) showAttempt(r *http.Request, m member) (reply, error) {
@@ -171,7 +174,7 @@ func (m *messages) content(id, name string, c content) contentView {
 func (m *messages) ids(a *models.WebhookAttempt, e *models.Event) []idLine {
 	lines := []idLine{
 		{Name: m.Attempt.EventID, Value: a.EventID}, {Name: m.Attempt.DeliveryID, Value: a.DeliveryID},
-		{Name: m.Attempt.AttemptID, Value: a.ID}, {Name: m.Attempt.EndpointID, Value: a.EndpointID},
+		{Name: m.Attempt.AttemptID, Value: a.ID, Link: pathAttempts + a.ID}, {Name: m.Attempt.EndpointID, Value: a.EndpointID},
 		{Name: m.Attempt.RequestID, Value: a.RequestID},
 	}
 	if e.RequestID != "" {

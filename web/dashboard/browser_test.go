@@ -162,7 +162,8 @@ func TestBrowser(t *testing.T) {
 }
 
 func unfoldsByKeyboard(t *testing.T, running context.Context) {
-	s := databaseSite(t, openDatabase(t), colourfulQueries())
+	db := openDatabase(t)
+	s := databaseSite(t, db, colourfulQueries())
 	b := newTab(t, running)
 	b.signInByKeyboard(s.URL)
 	require.Equal(t, "12", b.read("String(document.querySelectorAll('tbody').length)"))
@@ -182,7 +183,15 @@ func unfoldsByKeyboard(t *testing.T, running context.Context) {
 	b.tab("button.toggle")
 	b.run(chromedp.KeyEvent(" "), chromedp.WaitNotVisible(chromedp.CSS(".unfolded .diagnosis")))
 	require.NotContains(t, b.read("location.href"), "open=")
+
+	b.run(chromedp.KeyEvent(" "), chromedp.Click(chromedp.CSS(".ids .copy")), chromedp.WaitVisible(chromedp.CSS("#status:not(:empty)")))
+	require.Equal(t, english.Copied, b.read("document.getElementById('status').textContent"))
 	b.requireQuiet(strings.TrimPrefix(s.URL, "http://"))
+
+	execute(t, db, "DELETE FROM sessions")
+	b.tab("tbody:nth-of-type(2) button.toggle")
+	b.run(chromedp.KeyEvent(kb.Enter), visibleNow("#email")) // and back to that attempt
+	require.Contains(t, b.read("document.querySelector('[name=next]').value"), pathAttempts+"att_")
 }
 
 func worksOverPlainHTTP(t *testing.T, running context.Context) {

@@ -20,7 +20,6 @@ type messages struct {
 	CopyOfF    string // what is copied
 	Copied     string
 	Loading    string
-	LoadFailed string
 	Modes      map[models.Mode]string
 	Plans      map[string]string // by plan id; another id is shown as it is
 	SignIn     signInWords

@@ -16,7 +16,6 @@ var english = messages{
 	CopyOfF:    "Copy: %s",
 	Copied:     "Copied.",
 	Loading:    "Loading the details…",
-	LoadFailed: "The details could not be loaded. Try again, or open the attempt on its own page.",
 	Modes:      map[models.Mode]string{models.ModeLive: "Live", models.ModeTest: "Test"},
 	Plans:      map[string]string{"trial": "Trial", "start": "Start", "business": "Business", "enterprise": "Enterprise"},
 

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -182,9 +183,8 @@ func (s *site) do(r *http.Request) answer {
 	s.t.Helper()
 	response, err := s.client.Do(r)
 	require.NoError(s.t, err)
-	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
-	require.NoError(s.t, err)
+	require.NoError(s.t, errors.Join(err, response.Body.Close()))
 	return answer{response, string(body)}
 }
 

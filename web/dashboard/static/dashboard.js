@@ -11,12 +11,14 @@
     hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZoneName: 'short',
   });
 
-  function announce(region, text) {
-    const element = document.getElementById(region);
-    element.textContent = ''; // so that the same text is spoken again
-    setTimeout(() => { element.textContent = text; }, 100);
-    clearTimeout(announce[region]);
-    announce[region] = setTimeout(() => { element.textContent = ''; }, 10000);
+  let forgetting;
+
+  function announce(text) {
+    const region = document.getElementById('status');
+    region.textContent = ''; // so that the same text is spoken again
+    setTimeout(() => { region.textContent = text; }, 100);
+    clearTimeout(forgetting);
+    forgetting = setTimeout(() => { region.textContent = ''; }, 10000);
   }
 
   function localTimes(root) {
@@ -30,7 +32,7 @@
     const source = button.dataset.copy;
     const text = source ? document.getElementById(source).textContent : button.dataset.text;
     await navigator.clipboard.writeText(text);
-    announce('status', words.copied);
+    announce(words.copied);
   }
 
   function copyButtons(root) {
@@ -98,12 +100,10 @@
       cell.setAttribute('aria-busy', 'true');
       try {
         await load(link.dataset.fragment, cell);
+        cell.removeAttribute('aria-busy');
       } catch {
-        cell.replaceChildren(); // the next click tries again
-        show(false);
-        announce('alert', words.failed);
+        location.assign(link.href); // as without the script: the page, signing in, or what is wrong
       }
-      cell.removeAttribute('aria-busy');
     }
 
     show(!detail.hidden);
