@@ -87,7 +87,7 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 // start logs what a program runs with.
 func start(cfg config.Config, program string) *slog.Logger {
 	log := telemetry.NewLogger(os.Stdout, cfg.LogLevel, cfg.LogFormat).With("program", program)
-	slog.SetDefault(log)
+	useLog(log)
 	log.Info("starting", "config", cfg)
 	for _, warning := range cfg.Warnings() {
 		log.Warn(warning)

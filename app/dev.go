@@ -101,7 +101,7 @@ func (d *dev) run(ctx context.Context) error {
 		return err
 	}
 	log := telemetry.NewLogger(d.options.Log, cfg.LogLevel, cfg.LogFormat)
-	slog.SetDefault(log)
+	useLog(log)
 	if err := Migrate(ctx, cfg); err != nil {
 		return err
 	}

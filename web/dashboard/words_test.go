@@ -88,9 +88,11 @@ func TestUnits(t *testing.T) {
 func TestPayloadsKeepEveryDigitAndBlowUpNothing(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "{\n  \"n\": 1e400,\n  \"m\": 0.10000000000000000000001\n}", showPayload([]byte(`{"n":1e400,"m":0.10000000000000000000001}`)).Text)
-	deep := strings.Repeat("[", 9000) + strings.Repeat("]", 9000)
-	require.True(t, json.Valid([]byte(deep)))
-	require.Equal(t, deep, showPayload([]byte(deep)).Text, "indented it would be 160 MB")
+	for _, levels := range []int{300, 9000} { // indented: 180 KB and 160 MB
+		deep := strings.Repeat("[", levels) + strings.Repeat("]", levels)
+		require.True(t, json.Valid([]byte(deep)))
+		require.Equal(t, deep, showPayload([]byte(deep)).Text)
+	}
 	wide := strings.Repeat("[", 32) + strings.Repeat("1,", 15_000) + "1" + strings.Repeat("]", 32)
 	require.Less(t, len(showPayload([]byte(wide)).Text), maxIndented)
 	require.Equal(t, `{"a": `, showPayload([]byte(`{"a": `)).Text, "no JSON: as it came")
