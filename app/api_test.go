@@ -68,8 +68,8 @@ func TestFiftyCopiesOfOneRequestMakeOneContact(t *testing.T) {
 	close(answers)
 	created := 0
 	for a := range answers {
-		switch {
-		case a.status == http.StatusConflict:
+		switch a.status {
+		case http.StatusConflict:
 			require.Equal(t, models.CodeIdempotencyKeyRunning, a.code(t))
 			require.Equal(t, "5", a.header.Get("Retry-After"))
 		default:

@@ -103,7 +103,7 @@ func Migrate(ctx context.Context, cfg config.Config) error {
 	}
 	st, err := store.Open(ctx, store.Config{URL: cfg.DatabaseURL, MaxConns: 2, Application: "botix-migrate"}, box)
 	if err != nil {
-		return err //nolint:wrapcheck // says what it tried
+		return err
 	}
 	return errors.Join(migrations.Up(ctx, st.DB()), st.Close())
 }

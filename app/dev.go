@@ -132,7 +132,7 @@ func (d *dev) config() (config.Config, error) {
 	}
 	cfg, err := config.Load(environment)
 	cfg.Version = d.options.Version
-	return cfg, err //nolint:wrapcheck // names every variable
+	return cfg, err
 }
 
 // encryptionKey is made once and kept beside the data that it encrypts.
@@ -160,24 +160,23 @@ func (d *dev) serve(ctx context.Context, b *base) error {
 	}
 	credentials, err := seed.Credentials()
 	if err != nil {
-		return err //nolint:wrapcheck // says what it tried
+		return err
 	}
 	receiver, err := demo.NewReceiver(credentials.WebhookSecret, b.clock)
 	if err != nil {
 		return fmt.Errorf("demo receiver: %w", err)
 	}
 	if err := seed.Plant(ctx, credentials, d.receiverURL()); err != nil {
-		return err //nolint:wrapcheck // says what it tried
+		return err
 	}
-	services, err := d.services(ctx, b, receiver)
+	services, err := d.services(b, receiver) //nolint:contextcheck // requests have their own
 	if err != nil {
 		return err
 	}
-	//nolint:wrapcheck // names the service that failed
 	return lifecycle.Run(ctx, b.log, b.cfg.ShutdownTimeout, func() { d.announce(credentials) }, services...)
 }
 
-func (d *dev) services(ctx context.Context, b *base, receiver http.Handler) ([]lifecycle.Named, error) {
+func (d *dev) services(b *base, receiver http.Handler) ([]lifecycle.Named, error) {
 	worker, err := workServices(b)
 	if err != nil {
 		return nil, err
@@ -210,10 +209,10 @@ func (d *dev) announce(c demo.Credentials) {
 		DemoReceiverURL: d.receiverURL(), DemoWebhookSecret: c.WebhookSecret,
 	}
 	if d.options.JSON {
-		_ = json.NewEncoder(d.options.Out).Encode(facts)
+		_ = json.NewEncoder(d.options.Out).Encode(facts) //nolint:gosec // showing the demo's key is the point
 		return
 	}
-	fmt.Fprintf(d.options.Out, devText, url, facts.DashboardURL, c.Email, c.Password, c.APIKey, facts.DemoReceiverURL,
+	_, _ = fmt.Fprintf(d.options.Out, devText, url, facts.DashboardURL, c.Email, c.Password, c.APIKey, facts.DemoReceiverURL,
 		url, c.APIKey, models.NewID("demo-", clock.System{}.Now()), d.options.DataDir)
 }
 

@@ -39,7 +39,7 @@ func serverServices(ctx context.Context, b *base) ([]lifecycle.Named, error) {
 	if err != nil {
 		return nil, err
 	}
-	api, err := apiServices(b, listener)
+	api, err := apiServices(b, listener) //nolint:contextcheck // requests have their own
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}

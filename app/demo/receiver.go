@@ -41,7 +41,7 @@ type Receiver struct {
 func NewReceiver(secret string, clk clock.Clock) (*Receiver, error) {
 	verifier, err := standardwebhooks.NewWebhook(secret)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the library's message names what is wrong
+		return nil, err
 	}
 	return &Receiver{clock: clk, verify: verifier}, nil
 }

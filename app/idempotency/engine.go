@@ -180,7 +180,7 @@ func (e *Engine) settle(ctx context.Context, op Operation, cause error) (Result,
 func (e *Engine) lookUp(ctx context.Context, op Operation, cause error) (result Result, settled bool, err error) {
 	tx, claim, err := e.store.BeginOperation(ctx, op.Project, op.Key)
 	if err != nil {
-		return Result{}, false, nil //nolint:nilerr // not reachable yet: the caller asks again
+		return Result{}, false, nil // not reachable yet: the caller asks again
 	}
 	defer tx.Rollback(ctx)
 	switch found := stateOf(claim, op.Fingerprint); found {

@@ -141,12 +141,11 @@ func (a *Auth) identify(ctx context.Context, authorization []string) (*models.Ca
 func (a *Auth) find(ctx context.Context, hash []byte) (*models.Caller, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookUpTimeout)
 	defer cancel()
-	//nolint:wrapcheck // becomes the cause of SERVICE_UNAVAILABLE as it is
 	return a.cache.Get(ctx, string(hash), otter.LoaderFunc[string, *models.Caller](
 		func(ctx context.Context, hash string) (*models.Caller, error) {
 			caller, err := a.callers.CallerByKeyHash(ctx, []byte(hash))
 			if errors.Is(err, store.ErrNotFound) {
-				return nil, nil //nolint:nilnil // "unknown" is worth remembering
+				return nil, nil // "unknown" is worth remembering
 			}
 			return caller, err
 		}))

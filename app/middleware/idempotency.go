@@ -87,7 +87,7 @@ func (e *Endpoints) run(c echo.Context, key string, request *Request, mutate Mut
 	defer cancel()
 	result, err := e.engine.Run(ctx, operation(c, key, request), execution(request, mutate))
 	if err != nil {
-		return err //nolint:wrapcheck // already the platform's own error
+		return err
 	}
 	if result.Replayed {
 		c.Response().Header().Set(headerReplayed, replayedHeaderValue)

@@ -134,5 +134,5 @@ func send(c echo.Context, answer models.Answer) error {
 		return nil
 	}
 	_, err := response.Write(answer.Body)
-	return err //nolint:wrapcheck // a broken connection, only ever logged
+	return err
 }

@@ -9,7 +9,7 @@ import (
 // The error codes, contract §2.
 const (
 	CodeAPIKeyMissing          Code = "API_KEY_MISSING"
-	CodeAPIKeyInvalid          Code = "API_KEY_INVALID"
+	CodeAPIKeyInvalid          Code = "API_KEY_INVALID" //nolint:gosec // the name of an error, no credential
 	CodeScopeInsufficient      Code = "SCOPE_INSUFFICIENT"
 	CodeIdempotencyKeyRequired Code = "IDEMPOTENCY_KEY_REQUIRED"
 	CodeIdempotencyKeyInvalid  Code = "IDEMPOTENCY_KEY_INVALID"

@@ -99,7 +99,7 @@ func (s *Store) ClaimDue(ctx context.Context, claim ClaimRequest) (list []Claime
 				list = append(list, claimed)
 			}
 		}
-		return rows.Err() //nolint:wrapcheck // wrapped below
+		return rows.Err()
 	})
 	if err != nil {
 		return nil, 0, fmt.Errorf("claim deliveries: %w", err)

@@ -88,10 +88,10 @@ func (s *Store) DueLanes(ctx context.Context, limit int) (lanes []Lane, err erro
 	err = s.withConn(ctx, func(c *pgx.Conn) error {
 		rows, err := c.Query(ctx, sqlDueLanes, limit)
 		if err != nil {
-			return err //nolint:wrapcheck // wrapped below
+			return err
 		}
 		lanes, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Lane])
-		return err //nolint:wrapcheck // wrapped below
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("find lanes with something due: %w", err)
@@ -104,10 +104,10 @@ func (s *Store) laneRow(ctx context.Context, answer *bool, sql string, args ...a
 	return s.withConn(ctx, func(c *pgx.Conn) error {
 		rows, err := c.Query(ctx, sql, args...)
 		if err != nil {
-			return err //nolint:wrapcheck // wrapped by the callers
+			return err
 		}
 		answers, err := pgx.CollectRows(rows, pgx.RowTo[bool])
 		*answer = len(answers) == 1 && answers[0]
-		return err //nolint:wrapcheck // wrapped by the callers
+		return err
 	})
 }

@@ -49,7 +49,7 @@ func (s *Store) BeginOperation(ctx context.Context, project models.ProjectID, ke
 	var claim Claim
 	batch := &pgx.Batch{}
 	batch.Queue(sqlTryKey, lockNumber(project, key)).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&claim.Locked) //nolint:wrapcheck // wrapped by begin
+		return row.Scan(&claim.Locked)
 	})
 	batch.Queue(sqlFindKey, string(project), key, models.TombstoneRetention.Seconds()).QueryRow(func(row pgx.Row) error {
 		record, err := scanRecord(row, project, key)

@@ -122,7 +122,7 @@ func recordClaims(ctx context.Context, tx pgx.Tx, outcomes []Outcome) (late []Ou
 		batch.Queue(sqlRecordOutcome, outcomeArguments(o)).QueryRow(func(row pgx.Row) error {
 			var moved bool
 			if err := row.Scan(&moved); err != nil {
-				return err //nolint:wrapcheck // wrapped by RecordOutcomes
+				return err
 			}
 			if !moved {
 				late = append(late, o)
@@ -130,7 +130,7 @@ func recordClaims(ctx context.Context, tx pgx.Tx, outcomes []Outcome) (late []Ou
 			return nil
 		})
 	}
-	return late, tx.SendBatch(ctx, batch).Close() //nolint:wrapcheck // wrapped by RecordOutcomes
+	return late, tx.SendBatch(ctx, batch).Close()
 }
 
 func recordLate(ctx context.Context, tx pgx.Tx, late []Outcome) error {
@@ -138,7 +138,7 @@ func recordLate(ctx context.Context, tx pgx.Tx, late []Outcome) error {
 	for _, o := range late {
 		batch.Queue(sqlRecordLate, outcomeArguments(o))
 	}
-	return tx.SendBatch(ctx, batch).Close() //nolint:wrapcheck // wrapped by RecordOutcomes
+	return tx.SendBatch(ctx, batch).Close()
 }
 
 func outcomeArguments(o Outcome) pgx.NamedArgs {

@@ -31,11 +31,11 @@ func (s *Store) KeepPartitions(ctx context.Context) error {
 	err := s.withConn(ctx, func(c *pgx.Conn) error {
 		return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
 			if _, err := tx.Exec(ctx, sqlPartitionLock); err != nil {
-				return err //nolint:wrapcheck // wrapped below
+				return err
 			}
 			var today time.Time
 			if err := tx.QueryRow(ctx, sqlToday).Scan(&today); err != nil {
-				return err //nolint:wrapcheck // wrapped below
+				return err
 			}
 			if err := makePartitions(ctx, tx, today); err != nil {
 				return err
@@ -56,7 +56,7 @@ func makePartitions(ctx context.Context, tx pgx.Tx, today time.Time) error {
 		statement := fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %s PARTITION OF webhook_attempts FOR VALUES FROM ('%s+00') TO ('%s+00')`,
 			attemptsPrefix+from.Format(partitionLayout), from.Format(time.DateTime), from.AddDate(0, 0, 1).Format(time.DateTime))
 		if _, err := tx.Exec(ctx, statement); err != nil {
-			return err //nolint:wrapcheck // wrapped by KeepPartitions
+			return err
 		}
 	}
 	return nil
@@ -65,18 +65,18 @@ func makePartitions(ctx context.Context, tx pgx.Tx, today time.Time) error {
 func dropPartitions(ctx context.Context, tx pgx.Tx, today time.Time) error {
 	rows, err := tx.Query(ctx, sqlListPartitions)
 	if err != nil {
-		return err //nolint:wrapcheck // wrapped by KeepPartitions
+		return err
 	}
 	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
-		return err //nolint:wrapcheck // wrapped by KeepPartitions
+		return err
 	}
 	for _, name := range names {
 		if !tooOld(name, today) {
 			continue
 		}
 		if _, err := tx.Exec(ctx, "DROP TABLE "+pgx.Identifier{name}.Sanitize()); err != nil {
-			return err //nolint:wrapcheck // wrapped by KeepPartitions
+			return err
 		}
 	}
 	return nil

@@ -121,16 +121,6 @@ func (s *Store) Close() error {
 // read returns a GORM handle for one query.
 func (s *Store) read(ctx context.Context) *gorm.DB { return s.gorm.WithContext(ctx) }
 
-// inTx runs fn in one READ COMMITTED transaction of its own: for the worker's
-// and the operators' changes. Requests of the API use [Store.BeginOperation].
-func (s *Store) inTx(ctx context.Context, fn func(*gorm.DB) error) error {
-	err := s.read(ctx).Transaction(fn, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
-	if err != nil {
-		return translate(err)
-	}
-	return nil
-}
-
 // withConn runs fn on one native connection of the pool, outside a transaction.
 func (s *Store) withConn(ctx context.Context, fn func(*pgx.Conn) error) error {
 	conn, err := s.db.Conn(ctx)
@@ -143,7 +133,6 @@ func (s *Store) withConn(ctx context.Context, fn func(*pgx.Conn) error) error {
 
 // native gives fn the pgx connection under a database/sql one.
 func native(conn *sql.Conn, fn func(*pgx.Conn) error) error {
-	//nolint:wrapcheck // fn's own error must come through as it is
 	return conn.Raw(func(driver any) error {
 		return fn(driver.(*stdlib.Conn).Conn()) //nolint:forcetypeassert // openPool uses no other driver
 	})

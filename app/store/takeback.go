@@ -47,7 +47,7 @@ const sqlTakeBack = `
 // a dead letter.
 func (s *Store) TakeBack(ctx context.Context, lease time.Duration, maxLosses, limit int) (count int, err error) {
 	err = s.withConn(ctx, func(c *pgx.Conn) error {
-		return c.QueryRow(ctx, sqlTakeBack, pgx.NamedArgs{ //nolint:wrapcheck // wrapped below
+		return c.QueryRow(ctx, sqlTakeBack, pgx.NamedArgs{
 			"lease": lease.Seconds(), "max_losses": maxLosses, "limit": limit,
 		}).Scan(&count)
 	})

@@ -86,7 +86,7 @@ func (s *Store) begin(ctx context.Context, project models.ProjectID, batch *pgx.
 	tx := &Tx{store: s, conn: conn, project: project}
 	opening := &pgx.Batch{}
 	opening.Queue(sqlBegin)
-	opening.Queue(sqlNow).QueryRow(func(row pgx.Row) error { return row.Scan(&tx.now) }) //nolint:wrapcheck // wrapped below
+	opening.Queue(sqlNow).QueryRow(func(row pgx.Row) error { return row.Scan(&tx.now) })
 	opening.QueuedQueries = append(opening.QueuedQueries, batch.QueuedQueries...)
 	if err := tx.send(ctx, opening); err != nil {
 		tx.discard()
@@ -207,14 +207,14 @@ func (tx *Tx) Rollback(ctx context.Context) {
 func (tx *Tx) one(ctx context.Context, sql string) error {
 	return native(tx.conn, func(c *pgx.Conn) error {
 		_, err := c.Exec(ctx, sql)
-		return err //nolint:wrapcheck // wrapped by the callers, who know what they tried
+		return err
 	})
 }
 
 // send runs a batch and reads every result of it.
 func (tx *Tx) send(ctx context.Context, batch *pgx.Batch) error {
 	return native(tx.conn, func(c *pgx.Conn) error {
-		return c.SendBatch(ctx, batch).Close() //nolint:wrapcheck // classified by the callers
+		return c.SendBatch(ctx, batch).Close()
 	})
 }
 

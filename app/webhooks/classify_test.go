@@ -5,9 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/webhooks"
-	"github.com/stretchr/testify/require"
 )
 
 // The contract's table, every status there can be.

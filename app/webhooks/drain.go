@@ -74,7 +74,7 @@ func (d *Drainer) turn(ctx context.Context, lane store.Lane, nudge, stop <-chan 
 	holder := uuid.NewString()
 	mine, err := d.store.AcquireLane(ctx, lane, holder, claimLease)
 	if err != nil || !mine {
-		return err //nolint:wrapcheck // says what it tried
+		return err
 	}
 	run := &drain{Drainer: d, lane: lane, holder: holder, nudge: nudge, stop: stop, done: make(chan struct{}, claimBatch)}
 	return run.run(ctx)
@@ -146,7 +146,7 @@ func (r *drain) turns(ctx context.Context, slice <-chan time.Time) error {
 		if seen == 0 && r.inFlight == 0 {
 			kept, err := r.store.ReleaseLane(ctx, r.lane, r.holder)
 			if err != nil || !kept {
-				return err //nolint:wrapcheck // says what it tried
+				return err
 			}
 			continue
 		}
@@ -209,7 +209,7 @@ func (r *drain) claim(ctx context.Context) (seen int, err error) {
 		Lane: r.lane, Holder: r.holder, Token: uuid.NewString(), Max: claimBatch - r.inFlight, Lease: claimLease,
 	})
 	if err != nil {
-		return 0, err //nolint:wrapcheck // says what it tried
+		return 0, err
 	}
 	for _, claimed := range list {
 		r.inFlight++

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/botix-pro/platform/app/webhooks"
 	"github.com/stretchr/testify/require"
+
+	"github.com/botix-pro/platform/app/webhooks"
 )
 
 func TestCheckHeadersAccepts(t *testing.T) {

@@ -77,7 +77,7 @@ func (h *Hinter) Hint(lanes []store.Lane) {
 // Start implements lifecycle.Service.
 func (h *Hinter) Start(context.Context) error {
 	h.started = true
-	go h.run()
+	go h.run() //nolint:contextcheck // it outlives the start
 	return nil
 }
 

@@ -98,7 +98,7 @@ func (r *recorder) write(batch []pending) {
 func (r *recorder) try(outcomes []store.Outcome) error {
 	ctx, cancel := context.WithTimeout(context.Background(), recordTimeout)
 	defer cancel()
-	return r.store.RecordOutcomes(ctx, outcomes) //nolint:wrapcheck // says what it tried
+	return r.store.RecordOutcomes(ctx, outcomes)
 }
 
 // insist tries one outcome for as long as that can help.

@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/botix-pro/platform/app/webhooks"
 	"github.com/stretchr/testify/require"
+
+	"github.com/botix-pro/platform/app/webhooks"
 )
 
 func TestParseRetryAfter(t *testing.T) {

@@ -7,9 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/webhooks"
-	"github.com/stretchr/testify/require"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)

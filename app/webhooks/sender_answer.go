@@ -32,7 +32,7 @@ func (x *exchange) outcome(parent context.Context, a Attempt, begin time.Time) O
 	if x.err != nil {
 		o.ErrorClass, o.Error = x.failure(parent)
 	} else {
-		x.readAnswer(&o)
+		x.readAnswer(&o) //nolint:contextcheck // the body is bound to the request's own context
 	}
 	seen := x.probe.seen()
 	o.Timing, o.RemoteAddr = seen.timing, seen.remote
@@ -61,7 +61,7 @@ func (x *exchange) readAnswer(o *Outcome) {
 // and closes. Closing before the end closes the connection too, so an endless
 // body is not drained. After a 101 there is no body but a foreign protocol.
 func readBody(response *http.Response) ([]byte, error) {
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode == http.StatusSwitchingProtocols {
 		return nil, nil
 	}

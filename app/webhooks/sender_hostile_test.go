@@ -18,10 +18,11 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/webhooks"
 	"github.com/botix-pro/platform/internal/egress"
-	"github.com/stretchr/testify/require"
 )
 
 func newPool(certs ...*x509.Certificate) *x509.CertPool {

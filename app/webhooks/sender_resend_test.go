@@ -12,12 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/botix-pro/platform/app/models"
-	"github.com/botix-pro/platform/app/webhooks"
-	"github.com/botix-pro/platform/internal/egress"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+
+	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/app/webhooks"
+	"github.com/botix-pro/platform/internal/egress"
 )
 
 const okKeepAlive = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"

@@ -17,9 +17,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/botix-pro/platform/app/webhooks"
 	"github.com/botix-pro/platform/internal/egress"
-	"github.com/stretchr/testify/require"
 )
 
 const (
@@ -77,7 +78,7 @@ func newRawReceiver(t *testing.T, serve func(r *rawReceiver, conn net.Conn)) *ra
 				return
 			}
 			go func() {
-				defer conn.Close()
+				defer func() { _ = conn.Close() }()
 				serve(r, conn)
 			}()
 		}

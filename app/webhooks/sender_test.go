@@ -9,10 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/botix-pro/platform/app/models"
-	"github.com/botix-pro/platform/app/webhooks"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"github.com/stretchr/testify/require"
+
+	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/app/webhooks"
 )
 
 // Guarantee: a receiver gets the bytes as they are, every header of the

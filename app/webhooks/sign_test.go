@@ -9,10 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/botix-pro/platform/app/models"
-	"github.com/botix-pro/platform/app/webhooks"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"github.com/stretchr/testify/require"
+
+	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/app/webhooks"
 )
 
 // A key of 24 bytes, so that the vectors below can be checked by hand:

@@ -29,13 +29,13 @@ func (w *Worker) sweep(ctx context.Context) {
 		w.slots <- struct{}{}
 		w.drains.Go(func() {
 			defer func() { <-w.slots }()
-			w.drainSwept(lane)
+			w.drainSwept(context.WithoutCancel(ctx), lane)
 		})
 	}
 }
 
-func (w *Worker) drainSwept(lane store.Lane) {
-	ctx := context.Background()
+// drainSwept ends by the worker's stop, not by the sweep that found the lane.
+func (w *Worker) drainSwept(ctx context.Context, lane store.Lane) {
 	if err := w.drainer.Drain(ctx, lane, w.stop); err != nil {
 		w.cfg.Log.ErrorContext(ctx, "a lane could not be drained", "endpoint", lane.EndpointID, "error", err)
 	}

@@ -75,16 +75,16 @@ func NewWorker(cfg WorkerConfig) *Worker {
 // and the sweeper delivers meanwhile.
 func (w *Worker) Start(ctx context.Context) error {
 	if err := w.cfg.Store.KeepPartitions(ctx); err != nil {
-		return err //nolint:wrapcheck // says what it tried
+		return err
 	}
-	go w.recorder.run(w.finished)
+	go w.recorder.run(w.finished) //nolint:contextcheck // it outlives the start
 	if err := w.queue.Start(asynq.HandlerFunc(w.handle)); err != nil {
 		close(w.finished)
 		return fmt.Errorf("start asynq: %w", err)
 	}
 	w.started = true
-	w.loop(sweepEvery, w.sweep)
-	w.loop(janitorEvery, w.keepPartitions)
+	w.loop(sweepEvery, w.sweep)            //nolint:contextcheck // it outlives the start
+	w.loop(janitorEvery, w.keepPartitions) //nolint:contextcheck // it outlives the start
 	return nil
 }
 

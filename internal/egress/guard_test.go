@@ -7,8 +7,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/botix-pro/platform/internal/egress"
 	"github.com/stretchr/testify/require"
+
+	"github.com/botix-pro/platform/internal/egress"
 )
 
 // Guarantee: no address that is not public passes, in whatever form it is
@@ -191,7 +192,7 @@ func TestConnCountsWhatIsWritten(t *testing.T) {
 	guard := egress.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")})
 	conn, err := guard.DialContext(context.Background(), "tcp", net.JoinHostPort("127.0.0.1", port))
 	require.NoError(t, err)
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	counting := conn.(*egress.Conn)
 	require.Zero(t, counting.BytesWritten())
 	_, err = conn.Write([]byte("hello"))

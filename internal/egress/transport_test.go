@@ -11,8 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/botix-pro/platform/internal/egress"
 	"github.com/stretchr/testify/require"
+
+	"github.com/botix-pro/platform/internal/egress"
 )
 
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
@@ -88,7 +89,7 @@ func get(t *testing.T, transport http.RoundTripper, url string) string {
 	t.Helper()
 	response, err := roundTrip(t, transport, url)
 	require.NoError(t, err)
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
 	return string(body)

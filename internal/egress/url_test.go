@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/botix-pro/platform/internal/egress"
 	"github.com/stretchr/testify/require"
+
+	"github.com/botix-pro/platform/internal/egress"
 )
 
 func TestCheckURLForm(t *testing.T) {

@@ -18,11 +18,11 @@ func installation(t *testing.T, version string, programs ...string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "botix-programs-")
 	require.NoError(t, err)
-	require.NoError(t, os.Chmod(dir, 0o755)) //nolint:gosec // other users run what is inside
+	require.NoError(t, os.Chmod(dir, 0o755))
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	for _, program := range programs {
 		script := fmt.Sprintf("#!/bin/sh\necho '%s (PostgreSQL) %s'\n", program, version)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, program), []byte(script), 0o755)) //nolint:gosec // as above
+		require.NoError(t, os.WriteFile(filepath.Join(dir, program), []byte(script), 0o755))
 	}
 	return dir
 }

@@ -33,10 +33,10 @@ func install(t *testing.T, root string, packages ...string) (record string, err 
 		"apt-get": aptGet, "dpkg-query": "#!/bin/sh\nexit 1\n",
 		"systemctl": "#!/bin/sh\necho \"systemctl $*\" >>\"$BOTIX_INSTALL_ROOT/record\"\n",
 	} {
-		require.NoError(t, os.WriteFile(filepath.Join(programs, name), []byte(text), 0o755)) //nolint:gosec // programs
+		require.NoError(t, os.WriteFile(filepath.Join(programs, name), []byte(text), 0o755))
 	}
-	require.NoError(t, os.MkdirAll(filepath.Join(root, "usr", "sbin"), 0o755))                                 //nolint:gosec // as on any system
-	cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", installScript, "sh"}, packages...)...) //nolint:gosec // as in use
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "usr", "sbin"), 0o755))
+	cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", installScript, "sh"}, packages...)...)
 	cmd.Env = append(os.Environ(), "BOTIX_INSTALL_ROOT="+root, "PATH="+programs+":"+os.Getenv("PATH"))
 	_, err = cmd.CombinedOutput()
 	return readLine(filepath.Join(root, "record")), err
@@ -66,7 +66,7 @@ func TestInstallingKeepsTheMachinesOwnPolicy(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	policy := filepath.Join(root, "usr", "sbin", "policy-rc.d")
-	require.NoError(t, os.MkdirAll(filepath.Dir(policy), 0o755)) //nolint:gosec // as on any system
+	require.NoError(t, os.MkdirAll(filepath.Dir(policy), 0o755))
 	require.NoError(t, os.WriteFile(policy, []byte("own"), 0o600))
 	_, err := install(t, root, "redis-server")
 	require.NoError(t, err)

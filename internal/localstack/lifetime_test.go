@@ -196,10 +196,10 @@ func nobody(t *testing.T) *syscall.Credential {
 // publicCopy puts a program where every user can run it.
 func publicCopy(t *testing.T, path string) string {
 	t.Helper()
-	source, err := os.Open(path) //nolint:gosec // this test's own binary
+	source, err := os.Open(path)
 	require.NoError(t, err)
 	defer func() { _ = source.Close() }()
-	target, err := os.OpenFile(filepath.Join(folder(t), "program"), os.O_CREATE|os.O_WRONLY, 0o755) //nolint:gosec // it is to be run
+	target, err := os.OpenFile(filepath.Join(folder(t), "program"), os.O_CREATE|os.O_WRONLY, 0o755)
 	require.NoError(t, err)
 	_, err = io.Copy(target, source)
 	require.NoError(t, err)

@@ -16,7 +16,7 @@ func stack(t *testing.T) *Postgres {
 	t.Helper()
 	place, err := os.MkdirTemp("", "botix-stray-")
 	require.NoError(t, err)
-	require.NoError(t, os.Chmod(place, 0o711)) //nolint:gosec // to pass through, not to look around
+	require.NoError(t, os.Chmod(place, 0o711))
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(place)) })
 	server, err := StartPostgres(t.Context(), Options{Dir: place, Ephemeral: true})
 	require.NoError(t, err)

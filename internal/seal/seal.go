@@ -81,8 +81,8 @@ func (b *Box) Seal(plain []byte, owner string) []byte {
 	sealed := make([]byte, 1+aead.NonceSize(), 1+aead.NonceSize()+len(plain)+aead.Overhead())
 	sealed[0] = b.first
 	nonce := sealed[1:]
-	_, _ = rand.Read(nonce) // documented never to fail
-	return aead.Seal(sealed, nonce, plain, []byte(owner))
+	_, _ = rand.Read(nonce)                               // documented never to fail
+	return aead.Seal(sealed, nonce, plain, []byte(owner)) //nolint:gosec // the nonce was just filled with randomness
 }
 
 // Open decrypts what Seal made for the same owner, or returns [ErrUnsealable].

@@ -38,7 +38,7 @@ var build = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	command := exec.CommandContext(context.Background(), "go", "build", "-o", dir, "../../cmd/...") //nolint:gosec // fixed
+	command := exec.CommandContext(context.Background(), "go", "build", "-o", dir, "../../cmd/...")
 	command.Stderr = os.Stderr
 	return dir, command.Run()
 })
@@ -53,7 +53,7 @@ type process struct {
 
 func start(t *testing.T, env []string, name string, args ...string) *process {
 	t.Helper()
-	p := &process{command: exec.CommandContext(context.Background(), program(t, name), args...), log: &lockedBuffer{}, done: make(chan error, 1)} //nolint:gosec // ours
+	p := &process{command: exec.CommandContext(context.Background(), program(t, name), args...), log: &lockedBuffer{}, done: make(chan error, 1)}
 	p.command.Env = append(os.Environ(), env...)
 	p.command.Stderr = p.log
 	// A group of its own, like a shell's job: a signal to it is a Ctrl-C.

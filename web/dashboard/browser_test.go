@@ -44,11 +44,14 @@ type browser struct {
 	hosts  map[string]bool
 }
 
+// runningBrowser is a browser that has been started.
+type runningBrowser struct{ context.Context }
+
 // newTab opens a tab with its own cookies in the running browser.
-func newTab(t testing.TB, running context.Context) *browser {
+func (r runningBrowser) newTab(t testing.TB) *browser {
 	t.Helper()
 	b := &browser{t: t, hosts: map[string]bool{}}
-	tab, closeTab := chromedp.NewContext(running, chromedp.WithNewBrowserContext(), chromedp.WithListener(b.watch))
+	tab, closeTab := chromedp.NewContext(r, chromedp.WithNewBrowserContext(), chromedp.WithListener(b.watch))
 	t.Cleanup(closeTab)
 	require.NoError(t, chromedp.Do(tab))
 	b.Context = tab
@@ -151,20 +154,20 @@ func TestBrowser(t *testing.T) {
 	running, stop := chromedp.NewContext(allocator)
 	t.Cleanup(func() { _ = chromedp.Cancel(running); stop(); stopAllocator() })
 	require.NoError(t, chromedp.Do(running))
-	for name, part := range map[string]func(*testing.T, context.Context){
+	for name, part := range map[string]func(*testing.T, runningBrowser){
 		"signs in and unfolds a row by keyboard": unfoldsByKeyboard,
 		"works over plain http elsewhere":        worksOverPlainHTTP,
 		"works without script":                   worksWithoutScript,
 		"shows pages that fit their windows":     fitsWindows,
 	} {
-		t.Run(name, func(t *testing.T) { part(t, running) })
+		t.Run(name, func(t *testing.T) { part(t, runningBrowser{running}) })
 	}
 }
 
-func unfoldsByKeyboard(t *testing.T, running context.Context) {
+func unfoldsByKeyboard(t *testing.T, running runningBrowser) {
 	db := openDatabase(t)
 	s := databaseSite(t, db, colourfulQueries())
-	b := newTab(t, running)
+	b := running.newTab(t)
 	b.signInByKeyboard(s.URL)
 	require.Equal(t, "12", b.read("String(document.querySelectorAll('tbody').length)"))
 	require.Equal(t, "1 Dec 2026, 19:48:21 GMT+5:45", b.read("document.querySelector('.summary time').textContent"), "in the reader's zone")
@@ -194,21 +197,21 @@ func unfoldsByKeyboard(t *testing.T, running context.Context) {
 	require.Contains(t, b.read("document.querySelector('[name=next]').value"), pathAttempts+"att_")
 }
 
-func worksOverPlainHTTP(t *testing.T, running context.Context) {
+func worksOverPlainHTTP(t *testing.T, running runningBrowser) {
 	s := databaseSite(t, openDatabase(t), colourfulQueries())
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(s.URL, "http://"))
 	require.NoError(t, err)
 	host := net.JoinHostPort(plainHost, port)
-	b := newTab(t, running)
+	b := running.newTab(t)
 	b.signInByKeyboard("http://" + host)
 	require.Equal(t, "false", b.read("String(isSecureContext)"))
 	b.run(chromedp.Click(chromedp.CSS(".top form button")), visibleNow("#email"))
 	b.requireQuiet(host)
 }
 
-func worksWithoutScript(t *testing.T, running context.Context) {
+func worksWithoutScript(t *testing.T, running runningBrowser) {
 	s := databaseSite(t, openDatabase(t), colourfulQueries())
-	b := newTab(t, running)
+	b := running.newTab(t)
 	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	b.run(chromedp.Navigate(s.URL+pathRoot), visibleNow("#email"),
 		chromedp.SendKeys(chromedp.CSS("#email"), testEmail), chromedp.SendKeys(chromedp.CSS("#password"), testPassword+kb.Enter),
@@ -218,7 +221,7 @@ func worksWithoutScript(t *testing.T, running context.Context) {
 }
 
 // fitsWindows: no page is wider than its window; what is wide scrolls inside.
-func fitsWindows(t *testing.T, running context.Context) {
+func fitsWindows(t *testing.T, running runningBrowser) {
 	queries := colourfulQueries()
 	s := databaseSite(t, openDatabase(t), queries)
 	empty := databaseSite(t, openDatabase(t), newQueries(0))
@@ -226,7 +229,7 @@ func fitsWindows(t *testing.T, running context.Context) {
 	if folder == "" {
 		folder = t.TempDir()
 	}
-	b := newTab(t, running)
+	b := running.newTab(t)
 	b.run(chromedp.Navigate(s.URL + pathSignIn))
 	b.picture(folder, "sign-in")
 	b.run(chromedp.SendKeys(chromedp.CSS("#email"), testEmail), chromedp.SendKeys(chromedp.CSS("#password"), "wrong"+kb.Enter), visibleNow("#problem"))

@@ -38,7 +38,7 @@ func TestEveryPageIsStrict(t *testing.T) {
 	requireStrict(t, s.get(pathSignIn))
 	requireStrict(t, s.get("/developers/nowhere"))
 	requireStrict(t, s.trySignIn(`"><script>alert(1)</script>`, "x"))
-	requireStrict(t, s.post(pathSignOut, nil, "Sec-Fetch-Site", "cross-site"))
+	requireStrict(t, s.post(pathSignOut, nil, [2]string{"Sec-Fetch-Site", "cross-site"}))
 	requireStrict(t, s.get(pathDeliveries)) // a redirect
 	s.signIn()
 	id := queries.attempts[0].ID

@@ -135,7 +135,7 @@ func (d *Dashboard) saveSession(w http.ResponseWriter, r *http.Request) error {
 	case scs.Modified:
 		token, expiry, err := d.sessions.Commit(ctx)
 		if err != nil {
-			return err //nolint:wrapcheck // wrapped by the caller
+			return err
 		}
 		d.sessions.WriteSessionCookie(ctx, w, token, expiry)
 	case scs.Destroyed:
@@ -197,9 +197,9 @@ func (d *Dashboard) explain(err error) (status int, view errorView) {
 }
 
 func (d *Dashboard) logFault(r *http.Request, requestID string, err error) {
-	level, text := slog.LevelError, "a dashboard page failed"
-	if r.Context().Err() != nil {
-		level, text = slog.LevelDebug, "the browser left before its page was ready"
+	level := slog.LevelError
+	if r.Context().Err() != nil { // the browser has left: nobody misses the page
+		level = slog.LevelDebug
 	}
-	d.log.Log(r.Context(), level, text, "request_id", requestID, "error", err)
+	d.log.Log(r.Context(), level, "a dashboard page failed", "request_id", requestID, "error", err)
 }

@@ -196,14 +196,14 @@ func (s *site) get(path string) answer {
 }
 
 // post sends a form the way a browser does from our own page.
-func (s *site) post(path string, form url.Values, header ...string) answer {
+func (s *site) post(path string, form url.Values, headers ...[2]string) answer {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.URL+path, strings.NewReader(form.Encode()))
 	require.NoError(s.t, err)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
-	for i := 0; i < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
+	for _, header := range headers {
+		r.Header.Set(header[0], header[1])
 	}
 	return s.do(r)
 }

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"strconv"
@@ -54,7 +55,7 @@ func (d *Dashboard) signIn(r *http.Request) (reply, error) {
 func (d *Dashboard) startSession(r *http.Request, user *models.User) error {
 	ctx := r.Context()
 	if err := d.sessions.RenewToken(ctx); err != nil {
-		return err //nolint:wrapcheck // the library's message names what failed
+		return fmt.Errorf("start a session: %w", err)
 	}
 	d.sessions.Put(ctx, sessionUser, user.ID)
 	d.sessions.Put(ctx, sessionEmail, user.Email)
@@ -95,7 +96,7 @@ func (d *Dashboard) signInForm(status int, view signInView) (reply, error) {
 // signOut ends the session, whoever's it is.
 func (d *Dashboard) signOut(r *http.Request) (reply, error) {
 	if err := d.sessions.Destroy(r.Context()); err != nil {
-		return reply{}, err //nolint:wrapcheck // the library's message names what failed
+		return reply{}, fmt.Errorf("end the session: %w", err)
 	}
 	return redirect(pathSignIn), nil
 }

@@ -74,15 +74,15 @@ func TestAPlantedSessionIsWorthNothingAfterSigningIn(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, newQueries(1))
 	s.signIn() // the attacker's own session, planted in the victim's browser
-	planted := s.cookie().Value
+	planted := *s.cookie()
 	s.signIn()
-	require.NotEqual(t, planted, s.cookie().Value)
+	require.NotEqual(t, planted.Value, s.cookie().Value)
 
 	s.client = s.newClient()
-	at, err := url.Parse(s.URL + pathRoot)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+pathDeliveries, nil)
 	require.NoError(t, err)
-	s.client.Jar.SetCookies(at, []*http.Cookie{{Name: cookieName, Value: planted, Path: pathRoot}})
-	require.Equal(t, http.StatusSeeOther, s.get(pathDeliveries).StatusCode, "the planted token is dead")
+	r.AddCookie(&planted)
+	require.Equal(t, http.StatusSeeOther, s.do(r).StatusCode, "the planted token is dead")
 }
 
 func TestSigningOutEndsTheSessionEverywhere(t *testing.T) {
@@ -134,11 +134,13 @@ func TestFormsFromOtherSitesAreRefused(t *testing.T) {
 	t.Parallel()
 	s := signedIn(t, newQueries(1))
 	for _, path := range []string{pathSignIn, pathSignOut} {
-		for _, header := range [][]string{
-			{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Sec-Fetch-Site", "", "Origin", "https://evil.example"},
+		for _, headers := range [][][2]string{
+			{{"Sec-Fetch-Site", "cross-site"}},
+			{{"Sec-Fetch-Site", "same-site"}},
+			{{"Sec-Fetch-Site", ""}, {"Origin", "https://evil.example"}},
 		} {
-			got := s.post(path, url.Values{"email": {testEmail}, "password": {testPassword}}, header...)
-			require.Equal(t, http.StatusForbidden, got.StatusCode, "%s %v", path, header)
+			got := s.post(path, url.Values{"email": {testEmail}, "password": {testPassword}}, headers...)
+			require.Equal(t, http.StatusForbidden, got.StatusCode, "%s %v", path, headers)
 			require.Empty(t, got.Cookies())
 			require.Contains(t, got.body, english.Errors.OtherOrigin.Text)
 		}
