@@ -12,6 +12,7 @@ CREATE TABLE webhook_endpoints (
     rate_per_second int         CHECK (rate_per_second BETWEEN 1 AND 1000),
     secrets         bytea       NOT NULL,
     headers         bytea       NOT NULL,
+    version         bigint      NOT NULL DEFAULT 1, -- the ETag; one more with every change
     created_at      timestamptz NOT NULL,
     updated_at      timestamptz NOT NULL,
     PRIMARY KEY (project_id, id)

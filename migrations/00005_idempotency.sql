@@ -13,6 +13,7 @@ CREATE TABLE idempotency_keys (
     status       int         NOT NULL CHECK (status BETWEEN 200 AND 499),
     headers      json        NOT NULL,
     body         bytea       NOT NULL,
+    sealed       boolean     NOT NULL, -- the body holds a secret and is encrypted
     completed_at timestamptz NOT NULL,
     expires_at   timestamptz NOT NULL,
     CONSTRAINT idempotency_keys_pkey PRIMARY KEY (project_id, key)

@@ -39,10 +39,7 @@ func (a *API) upsertContact(ctx context.Context, tx *store.Tx, r *middleware.Req
 	if err != nil {
 		return middleware.Result{}, err
 	}
-	externalID, err := url.PathUnescape(r.Param("external_id"))
-	if err != nil {
-		return middleware.Result{}, models.NewError(models.CodeInvalidRequest, "external_id in the path is not percent-encoded.")
-	}
+	externalID := r.Param("external_id")
 	contact, err := tx.LockContactByExternalID(ctx, externalID)
 	if errors.Is(err, store.ErrNotFound) {
 		if r.Header.Get("If-Match") != "" {

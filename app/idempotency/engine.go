@@ -86,6 +86,24 @@ func (e *Engine) Run(ctx context.Context, op Operation, execute Execution) (Resu
 	}
 }
 
+// Find answers an operation if that needs no execution. known is false when the
+// key is free; the operation must then be run.
+func (e *Engine) Find(ctx context.Context, op Operation) (result Result, known bool, err error) {
+	tx, claim, err := e.store.BeginOperation(ctx, op.Project, op.Key)
+	if err != nil {
+		return Result{}, false, models.Unavailable(err, models.NotApplied)
+	}
+	defer tx.Rollback(ctx)
+	switch found := stateOf(claim, op.Fingerprint); found {
+	case stateCompleted:
+		return replay(claim.Record), true, nil
+	case stateUnused, stateForgotten:
+		return Result{}, false, nil
+	default:
+		return Result{}, true, refusal(found, claim.Record)
+	}
+}
+
 func replay(record *models.IdempotencyRecord) Result {
 	return Result{Answer: record.Answer, Replayed: true, FirstRequestID: record.RequestID}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -37,7 +38,7 @@ func NewEndpoints(engine *idempotency.Engine) *Endpoints { return &Endpoints{eng
 // Handler returns the innermost handler of a route.
 func (e *Endpoints) Handler(route Route) echo.HandlerFunc {
 	if route.Mutate != nil {
-		return e.idempotent(route.Mutate)
+		return e.idempotent(route)
 	}
 	return read(route.Read)
 }
@@ -62,7 +63,7 @@ func read(handle Read) echo.HandlerFunc {
 
 // idempotent is the Idempotency middleware around one mutation: key syntax, the
 // whole body, then the operation.
-func (e *Endpoints) idempotent(mutate Mutation) echo.HandlerFunc {
+func (e *Endpoints) idempotent(route Route) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		key, err := idempotency.ParseKey(c.Request().Header.Values(idempotency.Header))
 		if err != nil {
@@ -76,16 +77,16 @@ func (e *Endpoints) idempotent(mutate Mutation) echo.HandlerFunc {
 			return err
 		}
 		c.Set(keyOperation, key)
-		return e.run(c, key, request, mutate)
+		return e.run(c, operation(c, key, request), request, route)
 	}
 }
 
 // run answers one operation. It goes on when the client hangs up: what was
 // started ends, and its result waits for the retry.
-func (e *Endpoints) run(c echo.Context, key string, request *Request, mutate Mutation) error {
+func (e *Endpoints) run(c echo.Context, op idempotency.Operation, request *Request, route Route) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), operationTimeout)
 	defer cancel()
-	result, err := e.engine.Run(ctx, operation(c, key, request), execution(request, mutate))
+	result, err := e.answer(ctx, op, request, route)
 	if err != nil {
 		return err
 	}
@@ -94,6 +95,21 @@ func (e *Endpoints) run(c echo.Context, key string, request *Request, mutate Mut
 		c.Response().Header().Set(headerFirstRequest, result.FirstRequestID)
 	}
 	return send(c, result.Answer)
+}
+
+// answer replays, or prepares and executes.
+func (e *Endpoints) answer(ctx context.Context, op idempotency.Operation, request *Request, route Route) (idempotency.Result, error) {
+	if route.Prepare != nil {
+		if result, known, err := e.engine.Find(ctx, op); known || err != nil {
+			return result, err
+		}
+		prepared, err := route.Prepare(ctx, request)
+		if err != nil {
+			return idempotency.Result{}, err
+		}
+		request.Prepared = prepared
+	}
+	return e.engine.Run(ctx, op, execution(request, route.Mutate))
 }
 
 func operation(c echo.Context, key string, request *Request) idempotency.Operation {
@@ -126,8 +142,21 @@ func newRequest(c echo.Context) (*Request, error) {
 	}
 	return &Request{
 		ID: RequestID(c), Caller: caller, APIVersion: version,
-		Query: c.QueryParams(), Header: c.Request().Header, params: c.Param,
+		Query: c.QueryParams(), Header: c.Request().Header, params: pathParameters(c),
 	}, nil
+}
+
+// pathParameters decodes path parameters, which Echo leaves encoded when the
+// path holds anything that had to be.
+func pathParameters(c echo.Context) func(string) string {
+	encoded := c.Request().URL.RawPath != ""
+	return func(name string) string {
+		value := c.Param(name)
+		if decoded, err := url.PathUnescape(value); encoded && err == nil {
+			return decoded
+		}
+		return value
+	}
 }
 
 // readBody reads the whole body, bounded in size and time. It comes before

@@ -20,7 +20,9 @@ type Request struct {
 	Query      url.Values
 	Header     http.Header
 	Body       []byte // mutating routes only
-	params     func(string) string
+	// Prepared is what the route's Prepare returned.
+	Prepared any
+	params   func(string) string
 }
 
 // Param returns a path parameter, decoded.
@@ -35,6 +37,7 @@ type Result struct {
 	Body     any    // encoded as JSON; nil: no body
 	Location string // path of the object created or accepted
 	ETag     string
+	Secret   bool // the body holds a secret: stored encrypted
 }
 
 // Read answers a request that changes nothing.
@@ -45,19 +48,26 @@ type Read func(ctx context.Context, r *Request) (Result, error)
 // error rolls everything back.
 type Mutation func(ctx context.Context, tx *store.Tx, r *Request) (Result, error)
 
+// Prepare does what a mutation needs done before its transaction: asking
+// somebody outside, which no transaction may wait for. It runs only for a key
+// that is free, after the body was read.
+type Prepare func(ctx context.Context, r *Request) (any, error)
+
 // Route is a line of the API: exactly one of Read and Mutate is set. There is
 // no third kind, so no route can change something without an idempotency key.
 type Route struct {
 	Method string
 	Path   string // Echo's syntax, ":id"
-	Scope  models.Scope
+	Scope  models.Scope // empty: any key may
 	Read   Read
 	Mutate Mutation
+	// Prepare, optional, comes before Mutate.
+	Prepare Prepare
 }
 
 // answer encodes a result once; the bytes are stored, replayed and sent.
 func (r Result) answer() (models.Answer, error) {
-	answer := models.Answer{Status: r.Status, Header: http.Header{}}
+	answer := models.Answer{Status: r.Status, Header: http.Header{}, Secret: r.Secret}
 	for name, value := range map[string]string{"Location": r.Location, "ETag": r.ETag} {
 		if value != "" {
 			answer.Header.Set(name, value)

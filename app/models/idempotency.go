@@ -15,6 +15,9 @@ type Answer struct {
 	Status int
 	Header http.Header // only headers that describe the answer: Content-Type, Location, ETag
 	Body   []byte
+	// Secret: the body holds a secret. It is stored encrypted and shown only to
+	// a repeat of the same request (contract §3).
+	Secret bool
 }
 
 // IdempotencyRecord is a completed operation as stored with its key.

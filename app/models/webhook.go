@@ -30,6 +30,7 @@ type WebhookEndpoint struct {
 	RatePerSecond *int // nil: no limit
 	Secrets       []EndpointSecret
 	Headers       map[string]string // custom request headers
+	Version       int64             // 1, and one more with every change: the ETag
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/botix-pro/platform/app/models"
 )
 
+const keysTable = "idempotency_keys"
+
 // Claim is what a transaction found out about its idempotency key.
 type Claim struct {
 	// Locked: this transaction holds the key; nobody else runs the operation.
@@ -30,16 +32,21 @@ const (
 	// A statement of its own, after the lock: its snapshot then includes
 	// whatever the lock's previous holder committed.
 	sqlFindKey = `
-		SELECT fingerprint, method, path, request_id, status, headers, body, completed_at, expires_at,
+		SELECT fingerprint, method, path, request_id, status, headers, body, sealed, completed_at, expires_at,
 		       expires_at <= clock_timestamp(), expires_at + make_interval(secs => $3) <= clock_timestamp()
 		FROM idempotency_keys WHERE project_id = $1 AND key = $2`
+	sqlKeyHeld = `
+		SELECT EXISTS (SELECT 1 FROM pg_locks
+		               WHERE locktype = 'advisory' AND granted AND objsubid = 1
+		                 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+		                 AND (classid::bigint << 32 | objid::bigint) = $1)`
 	sqlForgetKey = `
 		DELETE FROM idempotency_keys
 		WHERE project_id = $1 AND key = $2 AND expires_at + make_interval(secs => $3) <= clock_timestamp()`
 	sqlStoreKey = `
 		INSERT INTO idempotency_keys
-		       (project_id, key, fingerprint, method, path, request_id, status, headers, body, completed_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp(), clock_timestamp() + make_interval(secs => $10))`
+		       (project_id, key, fingerprint, method, path, request_id, status, headers, body, sealed, completed_at, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock_timestamp(), clock_timestamp() + make_interval(secs => $11))`
 )
 
 // BeginOperation opens the transaction of a mutating request: it tries the
@@ -52,7 +59,7 @@ func (s *Store) BeginOperation(ctx context.Context, project models.ProjectID, ke
 		return row.Scan(&claim.Locked)
 	})
 	batch.Queue(sqlFindKey, string(project), key, models.TombstoneRetention.Seconds()).QueryRow(func(row pgx.Row) error {
-		record, err := scanRecord(row, project, key)
+		record, err := s.scanRecord(row, project, key)
 		claim.Record = record
 		return err
 	})
@@ -80,9 +87,12 @@ func (tx *Tx) CommitOperation(ctx context.Context, record *models.IdempotencyRec
 	if body == nil {
 		body = []byte{} // 204: an empty answer, which is not an absent one
 	}
+	if record.Answer.Secret {
+		body = tx.store.box.Seal(body, secretOwner(keysTable, tx.project, record.Key))
+	}
 	closing := &pgx.Batch{}
 	closing.Queue(sqlStoreKey, string(tx.project), record.Key, record.Fingerprint, record.Method, record.Path,
-		record.RequestID, record.Answer.Status, headers, body, ttl.Seconds())
+		record.RequestID, record.Answer.Status, headers, body, record.Answer.Secret, ttl.Seconds())
 	return translate(tx.flush(ctx, closing))
 }
 
@@ -91,11 +101,11 @@ func (tx *Tx) Forget(key string) {
 	tx.exec(sqlForgetKey, string(tx.project), key, models.TombstoneRetention.Seconds())
 }
 
-func scanRecord(row pgx.Row, project models.ProjectID, key string) (*models.IdempotencyRecord, error) {
+func (s *Store) scanRecord(row pgx.Row, project models.ProjectID, key string) (*models.IdempotencyRecord, error) {
 	record := &models.IdempotencyRecord{ProjectID: project, Key: key}
 	var headers []byte
 	err := row.Scan(&record.Fingerprint, &record.Method, &record.Path, &record.RequestID, &record.Answer.Status,
-		&headers, &record.Answer.Body, &record.CompletedAt, &record.ExpiresAt, &record.Expired, &record.Forgotten)
+		&headers, &record.Answer.Body, &record.Answer.Secret, &record.CompletedAt, &record.ExpiresAt, &record.Expired, &record.Forgotten)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // an unused key is the usual case, not a fault
 	}
@@ -105,7 +115,30 @@ func scanRecord(row pgx.Row, project models.ProjectID, key string) (*models.Idem
 	if err := json.Unmarshal(headers, &record.Answer.Header); err != nil {
 		return nil, fmt.Errorf("decode the stored headers: %w", err)
 	}
+	if record.Answer.Secret && len(record.Answer.Body) > 0 {
+		if record.Answer.Body, err = s.box.Open(record.Answer.Body, secretOwner(keysTable, project, key)); err != nil {
+			return nil, fmt.Errorf("decrypt the stored answer: %w", err)
+		}
+	}
 	return record, nil
+}
+
+// Operation returns what is known about a key without taking its lock: whether
+// a transaction holds it right now, and the completed operation, nil if there
+// is none. The lock is looked at first, so that an operation that commits in
+// between is found completed.
+func (s *Store) Operation(ctx context.Context, project models.ProjectID, key string) (running bool, record *models.IdempotencyRecord, err error) {
+	err = s.withConn(ctx, func(c *pgx.Conn) error {
+		if err := c.QueryRow(ctx, sqlKeyHeld, lockNumber(project, key)).Scan(&running); err != nil {
+			return err
+		}
+		record, err = s.scanRecord(c.QueryRow(ctx, sqlFindKey, string(project), key, models.TombstoneRetention.Seconds()), project, key)
+		return err
+	})
+	if err != nil {
+		return false, nil, fmt.Errorf("look an operation up: %w", err)
+	}
+	return running, record, nil
 }
 
 // lockNumber is the advisory lock of a key.
