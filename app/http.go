@@ -16,6 +16,7 @@ import (
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/ratelimit"
 	"github.com/botix-pro/platform/app/store"
+	"github.com/botix-pro/platform/internal/egress"
 	"github.com/botix-pro/platform/internal/telemetry"
 )
 
@@ -34,7 +35,7 @@ func newEcho(b *base, hint func([]store.Lane)) *echo.Echo {
 	e.IPExtractor = clientAddress(b.cfg.TrustedProxies)
 	e.Use(middleware.Trace(b.clock, b.log), middleware.Recover())
 	mountPublic(e, b.checks())
-	middleware.Mount(e, auth, middleware.NewEndpoints(engine), handlers.New(b.store).Routes())
+	middleware.Mount(e, auth, middleware.NewEndpoints(engine), handlers.New(b.store, egress.New(b.cfg.EgressAllow)).Routes())
 	return e
 }
 

@@ -27,12 +27,24 @@ const (
 	fieldTooMany   = "TOO_MANY"
 	fieldDuplicate = "DUPLICATE"
 	fieldSyntax    = "SYNTAX"
+	fieldReserved  = "RESERVED"
+	fieldRange     = "OUT_OF_RANGE"
+	fieldRefused   = "REFUSED"
 )
 
 // decode reads a request's JSON object strictly (contract §1): the right media
 // type, UTF-8, no unknown field, no wrong type, no name twice, no NUL. The error
 // names the JSON pointer. null leaves the field as if it were absent.
 func decode[T any](r *middleware.Request) (T, error) { return decodeAs[T](r, jsonType) }
+
+// decodeOptional does the same, and takes no body at all for an empty object.
+func decodeOptional[T any](r *middleware.Request) (T, error) {
+	if len(r.Body) == 0 {
+		var nothing T
+		return nothing, nil
+	}
+	return decode[T](r)
+}
 
 // decodeAs does the same for the given media types.
 func decodeAs[T any](r *middleware.Request, mediaTypes ...string) (T, error) {

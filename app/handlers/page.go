@@ -50,6 +50,24 @@ func pageOut[T any](rows []T, page store.Page, id func(T) string) ([]T, *string)
 	return rows, &cursor
 }
 
+// listOf reads what every list by time takes: a page and a span. further are
+// the route's own parameters.
+func listOf(r *middleware.Request, prefix string, further ...string) (store.Page, store.Span, error) {
+	var span store.Span
+	if err := onlyParameters(r.Query, append(further, "limit", "cursor", "since", "until")...); err != nil {
+		return store.Page{}, span, err
+	}
+	page, err := pageOf(r.Query, prefix)
+	if err != nil {
+		return page, span, err
+	}
+	if span.Since, err = timeParameter(r.Query, "since"); err != nil {
+		return page, span, err
+	}
+	span.Until, err = timeParameter(r.Query, "until")
+	return page, span, err
+}
+
 // onlyParameters refuses query parameters that a route does not know: a
 // mistyped filter must not silently widen the answer.
 func onlyParameters(query url.Values, known ...string) error {

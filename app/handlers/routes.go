@@ -11,19 +11,40 @@ import (
 // API is the handlers with what they need.
 type API struct {
 	store *store.Store
+	urls  URLChecker
 }
 
 // New returns the API's handlers.
-func New(s *store.Store) *API { return &API{store: s} }
+func New(s *store.Store, urls URLChecker) *API { return &API{store: s, urls: urls} }
 
 // Routes is the whole API behind authentication.
 func (a *API) Routes() []middleware.Route {
+	const read, write = models.ScopeRead, models.ScopeWrite
 	return []middleware.Route{
-		{Method: http.MethodPost, Path: "/contacts", Scope: models.ScopeWrite, Mutate: a.createContact},
-		{Method: http.MethodGet, Path: "/contacts", Scope: models.ScopeRead, Read: a.listContacts},
-		{Method: http.MethodGet, Path: "/contacts/:id", Scope: models.ScopeRead, Read: a.readContact},
-		{Method: http.MethodPatch, Path: "/contacts/:id", Scope: models.ScopeWrite, Mutate: a.updateContact},
-		{Method: http.MethodDelete, Path: "/contacts/:id", Scope: models.ScopeWrite, Mutate: a.deleteContact},
-		{Method: http.MethodPut, Path: "/contacts/by-external-id/:external_id", Scope: models.ScopeWrite, Mutate: a.upsertContact},
+		{Method: http.MethodPost, Path: "/contacts", Scope: write, Mutate: a.createContact},
+		{Method: http.MethodGet, Path: "/contacts", Scope: read, Read: a.listContacts},
+		{Method: http.MethodGet, Path: "/contacts/:id", Scope: read, Read: a.readContact},
+		{Method: http.MethodPatch, Path: "/contacts/:id", Scope: write, Mutate: a.updateContact},
+		{Method: http.MethodDelete, Path: "/contacts/:id", Scope: write, Mutate: a.deleteContact},
+		{Method: http.MethodPut, Path: "/contacts/by-external-id/:external_id", Scope: write, Mutate: a.upsertContact},
+
+		{Method: http.MethodPost, Path: "/events", Scope: write, Mutate: a.createEvent},
+		{Method: http.MethodGet, Path: "/events", Scope: read, Read: a.listEvents},
+		{Method: http.MethodGet, Path: "/events/:id", Scope: read, Read: a.readEvent},
+
+		{Method: http.MethodPost, Path: "/webhook-endpoints", Scope: write, Prepare: a.prepareEndpoint, Mutate: a.createEndpoint},
+		{Method: http.MethodGet, Path: "/webhook-endpoints", Scope: read, Read: a.listEndpoints},
+		{Method: http.MethodGet, Path: "/webhook-endpoints/:id", Scope: read, Read: a.readEndpoint},
+		{Method: http.MethodPatch, Path: "/webhook-endpoints/:id", Scope: write, Prepare: a.prepareEndpointPatch, Mutate: a.updateEndpoint},
+		{Method: http.MethodDelete, Path: "/webhook-endpoints/:id", Scope: write, Mutate: a.deleteEndpoint},
+		{Method: http.MethodPost, Path: "/webhook-endpoints/:id/pause", Scope: write, Mutate: a.pauseEndpoint},
+		{Method: http.MethodPost, Path: "/webhook-endpoints/:id/resume", Scope: write, Mutate: a.resumeEndpoint},
+		{Method: http.MethodPost, Path: "/webhook-endpoints/:id/rotate-secret", Scope: write, Mutate: a.rotateSecret},
+
+		{Method: http.MethodGet, Path: "/webhook-deliveries", Scope: read, Read: a.listDeliveries},
+		{Method: http.MethodGet, Path: "/webhook-deliveries/:id", Scope: read, Read: a.readDelivery},
+
+		{Method: http.MethodGet, Path: "/idempotency-keys/:key", Scope: read, Read: a.readIdempotencyKey},
+		{Method: http.MethodGet, Path: "/me", Read: a.readMe},
 	}
 }

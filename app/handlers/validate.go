@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/app/webhooks"
 )
 
 // Bounds of a contact's fields, as api/openapi.yaml has them. Lengths are in
@@ -25,6 +26,17 @@ const (
 	maxTag            = 64
 	maxAttributes     = 100
 	maxAttributeBytes = 16 << 10
+)
+
+// Bounds of a webhook endpoint's fields.
+const (
+	maxURL           = 2048
+	maxDescription   = 500
+	maxEventTypes    = 50
+	maxHeaders       = 20
+	maxInFlight      = 100
+	maxRatePerSecond = 1000
+	maxOverlapHours  = 168
 )
 
 var (
@@ -132,6 +144,39 @@ func (f *faults) attributes(pointer string, attributes jsontext.Value) {
 	}
 	if n := countMembers(attributes); n > maxAttributes {
 		f.add(pointer, fieldTooMany, "At most %d names are allowed; there are %d.", maxAttributes, n)
+	}
+}
+
+func (f *faults) eventTypes(types []string) {
+	if len(types) == 0 {
+		f.add("/event_types", fieldTooShort, `At least one event type is needed; "*" is all of them.`)
+	}
+	if len(types) > maxEventTypes {
+		f.add("/event_types", fieldTooMany, "At most %d event types are allowed.", maxEventTypes)
+	}
+	for i, kind := range types {
+		if !models.ValidSubscription(kind) {
+			f.add("/event_types/"+strconv.Itoa(i), fieldFormat, `An event type is written out, as "contact.created", or ends in ".*", or is "*".`)
+		}
+	}
+}
+
+func (f *faults) description(text *string) {
+	f.optionalLength("/description", text, 0, maxDescription)
+}
+
+func (f *faults) headers(headers map[string]string) {
+	if len(headers) > maxHeaders {
+		f.add("/headers", fieldTooMany, "At most %d headers are allowed.", maxHeaders)
+	}
+	for _, fault := range webhooks.CheckHeaders(headers) {
+		f.add("/headers/"+escapePointer(fault.Name), fieldFormat, "%s", fault.Reason)
+	}
+}
+
+func (f *faults) optionalRange(pointer string, value *int, low, high int) {
+	if value != nil && (*value < low || *value > high) {
+		f.add(pointer, fieldRange, "The value must be %d to %d.", low, high)
 	}
 }
 

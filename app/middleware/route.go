@@ -57,7 +57,7 @@ type Prepare func(ctx context.Context, r *Request) (any, error)
 // no third kind, so no route can change something without an idempotency key.
 type Route struct {
 	Method string
-	Path   string // Echo's syntax, ":id"
+	Path   string       // Echo's syntax, ":id"
 	Scope  models.Scope // empty: any key may
 	Read   Read
 	Mutate Mutation

@@ -27,9 +27,9 @@ type WebhookEndpoint struct {
 	EventTypes    []string `gorm:"serializer:json"`
 	Status        EndpointStatus
 	MaxInFlight   int
-	RatePerSecond *int // nil: no limit
-	Secrets       []EndpointSecret
-	Headers       map[string]string // custom request headers
+	RatePerSecond *int              // nil: no limit
+	Secrets       []EndpointSecret  `gorm:"-"`
+	Headers       map[string]string `gorm:"-"` // custom request headers
 	Version       int64             // 1, and one more with every change: the ETag
 	CreatedAt     time.Time
 	UpdatedAt     time.Time

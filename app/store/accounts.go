@@ -13,13 +13,14 @@ import (
 type callerRow struct {
 	KeyID, KeyName, Prefix, Scopes                   string
 	ExpiresAt, RevokedAt                             *time.Time
+	CreatedAt                                        time.Time
 	ProjectID, ProjectName, Mode, PlanID, APIVersion string
 	PlanName                                         string
 	Limits                                           []byte
 }
 
 const sqlFindCaller = `
-	SELECT k.id AS key_id, k.name AS key_name, k.prefix, array_to_string(k.scopes, ',') AS scopes, k.expires_at, k.revoked_at,
+	SELECT k.id AS key_id, k.name AS key_name, k.prefix, array_to_string(k.scopes, ',') AS scopes, k.expires_at, k.revoked_at, k.created_at,
 	       p.id AS project_id, p.name AS project_name, p.mode, p.plan_id, p.api_version, t.name AS plan_name, t.limits
 	FROM api_keys k JOIN projects p ON p.id = k.project_id JOIN plans t ON t.id = p.plan_id
 	WHERE k.hash = ?`
@@ -43,7 +44,7 @@ func (r callerRow) caller(hash []byte, limits models.PlanLimits) *models.Caller 
 	caller := &models.Caller{
 		Key: models.APIKey{
 			ID: r.KeyID, ProjectID: project, Name: r.KeyName, Prefix: r.Prefix, Hash: hash,
-			ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt,
+			ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt, CreatedAt: r.CreatedAt,
 		},
 		Project: models.Project{
 			ID: project, Name: r.ProjectName, Mode: models.Mode(r.Mode), PlanID: r.PlanID, APIVersion: r.APIVersion,

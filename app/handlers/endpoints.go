@@ -1,0 +1,266 @@
+package handlers
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/botix-pro/platform/api"
+	"github.com/botix-pro/platform/app/middleware"
+	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/app/store"
+	"github.com/botix-pro/platform/app/webhooks"
+)
+
+const (
+	endpointObject      = "webhook_endpoint"
+	defaultOverlapHours = 24
+	maskedValue         = "***"
+)
+
+// URLChecker judges a URL that a project wants its events sent to, before it is
+// saved: an error says why it is refused, a warning what is doubtful.
+type URLChecker interface {
+	CheckURL(ctx context.Context, u *url.URL) (warning string, err error)
+}
+
+// newEndpointInput is what creating an endpoint found out before its
+// transaction.
+type newEndpointInput struct {
+	api.WebhookEndpointCreate
+
+	warnings []string
+}
+
+// prepareEndpoint decodes, validates, and asks DNS about the URL.
+func (a *API) prepareEndpoint(ctx context.Context, r *middleware.Request) (any, error) {
+	input, err := decode[api.WebhookEndpointCreate](r)
+	if err != nil {
+		return nil, err
+	}
+	var found faults
+	warnings := a.checkURL(ctx, &found, input.URL)
+	found.eventTypes(input.EventTypes)
+	found.description(input.Description)
+	found.headers(input.Headers)
+	found.optionalRange("/max_in_flight", input.MaxInFlight, 1, maxInFlight)
+	found.optionalRange("/rate_per_second", input.RatePerSecond, 1, maxRatePerSecond)
+	return newEndpointInput{input, warnings}, found.err()
+}
+
+// checkURL collects what is wrong with a URL and returns what is doubtful.
+func (a *API) checkURL(ctx context.Context, found *faults, raw string) []string {
+	parsed, err := url.Parse(raw)
+	if err != nil || len(raw) > maxURL {
+		found.add("/url", fieldFormat, "This is not an absolute URL of at most %d characters.", maxURL)
+		return nil
+	}
+	warning, err := a.urls.CheckURL(ctx, parsed)
+	if err != nil {
+		found.add("/url", fieldRefused, "%s", err)
+	}
+	if warning == "" {
+		return nil
+	}
+	return []string{warning}
+}
+
+// createEndpoint is POST /webhook-endpoints. Its answer is one of the two that
+// show a secret.
+func (a *API) createEndpoint(_ context.Context, tx *store.Tx, r *middleware.Request) (middleware.Result, error) {
+	input, _ := r.Prepared.(newEndpointInput)
+	now := tx.Now()
+	secret := webhooks.NewSecret().Reveal()
+	endpoint := &models.WebhookEndpoint{
+		ProjectID: tx.Project(), ID: models.NewID(models.PrefixEndpoint, now), URL: input.URL,
+		Description: valueOr(input.Description, ""), EventTypes: input.EventTypes, Status: models.EndpointActive,
+		MaxInFlight: valueOr(input.MaxInFlight, models.DefaultMaxInFlight), RatePerSecond: input.RatePerSecond,
+		Secrets: []models.EndpointSecret{{Value: secret}}, Headers: input.Headers, Version: 1, CreatedAt: now, UpdatedAt: now,
+	}
+	if err := tx.CreateEndpoint(endpoint); err != nil {
+		return middleware.Result{}, fmt.Errorf("create endpoint: %w", err)
+	}
+	shown := api.WebhookEndpointWithSecret{WebhookEndpoint: showEndpoint(endpoint), Secret: secret}
+	shown.Warnings = input.warnings
+	return middleware.Result{
+		Status: http.StatusCreated, Body: shown, Location: "/webhook-endpoints/" + endpoint.ID, ETag: endpointTag(endpoint), Secret: true,
+	}, nil
+}
+
+// readEndpoint is GET /webhook-endpoints/{id}.
+func (a *API) readEndpoint(ctx context.Context, r *middleware.Request) (middleware.Result, error) {
+	id, err := pathID(r, models.PrefixEndpoint)
+	if err != nil {
+		return middleware.Result{}, err
+	}
+	endpoint, err := a.store.Endpoint(ctx, r.Project(), id)
+	if err != nil {
+		return middleware.Result{}, fmt.Errorf("read endpoint: %w", err)
+	}
+	return endpointResult(endpoint), nil
+}
+
+// listEndpoints is GET /webhook-endpoints, newest first.
+func (a *API) listEndpoints(ctx context.Context, r *middleware.Request) (middleware.Result, error) {
+	if err := onlyParameters(r.Query, "limit", "cursor"); err != nil {
+		return middleware.Result{}, err
+	}
+	page, err := pageOf(r.Query, models.PrefixEndpoint)
+	if err != nil {
+		return middleware.Result{}, err
+	}
+	endpoints, err := a.store.Endpoints(ctx, r.Project(), page)
+	if err != nil {
+		return middleware.Result{}, fmt.Errorf("list endpoints: %w", err)
+	}
+	endpoints, next := pageOut(endpoints, page, func(e models.WebhookEndpoint) string { return e.ID })
+	list := api.WebhookEndpointList{Data: make([]api.WebhookEndpoint, len(endpoints)), NextCursor: next}
+	for i := range endpoints {
+		list.Data[i] = showEndpoint(&endpoints[i])
+	}
+	return middleware.Result{Status: http.StatusOK, Body: list}, nil
+}
+
+// deleteEndpoint is DELETE /webhook-endpoints/{id}. The row stays as a tombstone
+// without its secrets, so that what is in flight ends in order.
+func (a *API) deleteEndpoint(ctx context.Context, tx *store.Tx, r *middleware.Request) (middleware.Result, error) {
+	endpoint, err := lockEndpoint(ctx, tx, r)
+	if err != nil {
+		return middleware.Result{}, err
+	}
+	if err := checkMatch(r, endpointTag(endpoint)); err != nil {
+		return middleware.Result{}, err
+	}
+	endpoint.Status, endpoint.Secrets, endpoint.Headers = models.EndpointDeleted, nil, nil
+	tx.CancelWaiting(endpoint.ID)
+	if _, err := saveEndpoint(tx, endpoint); err != nil {
+		return middleware.Result{}, err
+	}
+	return middleware.Result{Status: http.StatusNoContent}, nil
+}
+
+// pauseEndpoint is POST /webhook-endpoints/{id}/pause.
+func (a *API) pauseEndpoint(ctx context.Context, tx *store.Tx, r *middleware.Request) (middleware.Result, error) {
+	endpoint, err := lockEndpoint(ctx, tx, r)
+	if err != nil || endpoint.Status == models.EndpointPaused {
+		return endpointResult(endpoint), err
+	}
+	endpoint.Status = models.EndpointPaused
+	return saveEndpoint(tx, endpoint)
+}
+
+// resumeEndpoint is POST /webhook-endpoints/{id}/resume: it also says what
+// becomes of what was held.
+func (a *API) resumeEndpoint(ctx context.Context, tx *store.Tx, r *middleware.Request) (middleware.Result, error) {
+	input, err := decodeOptional[api.WebhookEndpointResume](r)
+	if err != nil {
+		return middleware.Result{}, err
+	}
+	endpoint, err := lockEndpoint(ctx, tx, r)
+	if err != nil {
+		return middleware.Result{}, err
+	}
+	switch held := valueOr(input.Held, api.HeldDeliveriesDeliver); held {
+	case api.HeldDeliveriesDeliver:
+		tx.DeliverHeld(endpoint.ID)
+	case api.HeldDeliveriesDiscard:
+		tx.DiscardHeld(endpoint.ID)
+	case api.HeldDeliveriesKeep:
+	default:
+		return middleware.Result{}, models.Invalid(models.FieldError{Pointer: "/held", Code: fieldFormat, Detail: "held is deliver, keep or discard."})
+	}
+	endpoint.Status = models.EndpointActive
+	return saveEndpoint(tx, endpoint)
+}
+
+// rotateSecret is POST /webhook-endpoints/{id}/rotate-secret. Its answer is one
+// of the two that show a secret.
+func (a *API) rotateSecret(ctx context.Context, tx *store.Tx, r *middleware.Request) (middleware.Result, error) {
+	input, err := decodeOptional[api.WebhookEndpointRotateSecret](r)
+	if err != nil {
+		return middleware.Result{}, err
+	}
+	hours := valueOr(input.OverlapHours, defaultOverlapHours)
+	var found faults
+	found.optionalRange("/overlap_hours", &hours, 0, maxOverlapHours)
+	if err := found.err(); err != nil {
+		return middleware.Result{}, err
+	}
+	endpoint, err := lockEndpoint(ctx, tx, r)
+	if err != nil {
+		return middleware.Result{}, err
+	}
+	secret := webhooks.NewSecret().Reveal()
+	until := rotate(endpoint, secret, tx.Now(), time.Duration(hours)*time.Hour)
+	result, err := saveEndpoint(tx, endpoint)
+	result.Body = api.WebhookEndpointWithSecret{
+		WebhookEndpoint: showEndpoint(endpoint), Secret: secret, PreviousSecretExpiresAt: api.TimestampPtr(until),
+	}
+	result.Secret = true
+	return result, err
+}
+
+// rotate puts the new secret first. The one before signs as well until the
+// overlap ends; without one it is dropped at once. Older ones are dropped.
+func rotate(endpoint *models.WebhookEndpoint, secret string, now time.Time, overlap time.Duration) *time.Time {
+	previous := endpoint.Secrets[0].Value
+	endpoint.Secrets = []models.EndpointSecret{{Value: secret}}
+	if overlap == 0 {
+		return nil
+	}
+	until := now.Add(overlap)
+	endpoint.Secrets = append(endpoint.Secrets, models.EndpointSecret{Value: previous, ExpiresAt: &until})
+	return &until
+}
+
+func lockEndpoint(ctx context.Context, tx *store.Tx, r *middleware.Request) (*models.WebhookEndpoint, error) {
+	id, err := pathID(r, models.PrefixEndpoint)
+	if err != nil {
+		return nil, err
+	}
+	endpoint, err := tx.LockEndpoint(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("lock endpoint: %w", err)
+	}
+	return endpoint, nil
+}
+
+func saveEndpoint(tx *store.Tx, endpoint *models.WebhookEndpoint) (middleware.Result, error) {
+	endpoint.UpdatedAt = tx.Now()
+	endpoint.Version++
+	if err := tx.UpdateEndpoint(endpoint); err != nil {
+		return middleware.Result{}, fmt.Errorf("update endpoint: %w", err)
+	}
+	return endpointResult(endpoint), nil
+}
+
+func endpointResult(endpoint *models.WebhookEndpoint) middleware.Result {
+	if endpoint == nil {
+		return middleware.Result{}
+	}
+	return middleware.Result{Status: http.StatusOK, Body: showEndpoint(endpoint), ETag: endpointTag(endpoint)}
+}
+
+// showEndpoint shows an endpoint without its secrets and its headers' values.
+func showEndpoint(e *models.WebhookEndpoint) api.WebhookEndpoint {
+	headers := api.WebhookHeadersMasked{}
+	for name := range e.Headers {
+		headers[name] = maskedValue
+	}
+	return api.WebhookEndpoint{
+		ID: e.ID, Object: endpointObject, URL: e.URL, Description: e.Description, EventTypes: e.EventTypes, Headers: headers,
+		Status: api.WebhookEndpointStatus(e.Status), MaxInFlight: e.MaxInFlight, RatePerSecond: e.RatePerSecond,
+		CreatedAt: api.Timestamp(e.CreatedAt), UpdatedAt: api.Timestamp(e.UpdatedAt),
+	}
+}
+
+func endpointTag(e *models.WebhookEndpoint) string { return fmt.Sprintf(`"%d"`, e.Version) }
+
+func valueOr[T any](value *T, otherwise T) T {
+	if value == nil {
+		return otherwise
+	}
+	return *value
+}
