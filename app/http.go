@@ -24,10 +24,10 @@ var errNotReady = errors.New("a vital dependency does not answer")
 
 // newEcho returns everything the public address answers except the pages. hint
 // is told which endpoints have something due.
-func newEcho(b *base, hint func([]store.Lane)) *echo.Echo {
+func newEcho(b *base, uses *middleware.KeyUses, hint func([]store.Lane)) *echo.Echo {
 	problems := middleware.NewProblems(b.cfg.PublicURL, b.log)
 	limiter := ratelimit.New(ratelimit.Config{Redis: b.redis, Servers: b.cfg.ServerCount, Clock: b.clock, Log: b.log})
-	auth := middleware.NewAuth(b.store, limiter, b.clock, b.cfg.UnauthenticatedRate)
+	auth := middleware.NewAuth(b.store, limiter, uses, b.clock, b.cfg.UnauthenticatedRate)
 	engine := idempotency.NewEngine(b.store, problems.Answer, hint, b.log)
 
 	e := echo.New()

@@ -6,11 +6,16 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"time"
 
+	"github.com/botix-pro/platform/app/middleware"
 	"github.com/botix-pro/platform/internal/config"
 	"github.com/botix-pro/platform/internal/lifecycle"
 	"github.com/botix-pro/platform/web/dashboard"
 )
+
+// keyUsesEvery is how far last_used_at of a key may lag behind.
+const keyUsesEvery = 10 * time.Second
 
 // RunServer answers the API and the dashboard until ctx is over, then ends the
 // requests in flight and returns.
@@ -59,10 +64,12 @@ func apiServices(b *base, listener net.Listener) ([]lifecycle.Named, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %w", err)
 	}
-	e := newEcho(b, hinter.Hint)
+	uses := middleware.NewKeyUses(b.store.TouchAPIKeys, b.log)
+	e := newEcho(b, uses, hinter.Hint)
 	pages.Register(e)
 	return []lifecycle.Named{
 		{Name: "hints", Service: hinter},
+		{Name: "key uses", Service: lifecycle.NewEvery(keyUsesEvery, uses.Flush)},
 		{Name: "dashboard", Service: lifecycle.OnStop(pages.Close)},
 		{Name: "public listener", Service: lifecycle.NewHTTPServer(listener, e, b.log)},
 	}, nil

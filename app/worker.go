@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/hibiken/asynq"
 
@@ -11,6 +12,12 @@ import (
 	"github.com/botix-pro/platform/internal/config"
 	"github.com/botix-pro/platform/internal/egress"
 	"github.com/botix-pro/platform/internal/lifecycle"
+)
+
+// Expired idempotency keys are purged continuously, a few rows at a time.
+const (
+	purgeEvery = 10 * time.Second
+	purgeBatch = 500
 )
 
 // RunWorker delivers webhooks until ctx is over, then finishes what is in
@@ -53,7 +60,21 @@ func workServices(b *base) ([]lifecycle.Named, error) {
 		Schedule: webhooks.Schedule(b.cfg.WebhookRetrySchedule), Concurrency: b.cfg.WorkerConcurrency,
 		UserAgent: "BOTIX-Webhooks/" + b.cfg.Version, Clock: b.clock, Log: b.log,
 	})
-	return []lifecycle.Named{{Name: "webhooks", Service: worker}}, nil
+	return []lifecycle.Named{
+		{Name: "webhooks", Service: worker},
+		{Name: "purge", Service: lifecycle.NewEvery(purgeEvery, func(ctx context.Context) { purge(ctx, b) })},
+	}, nil
+}
+
+// purge frees what expired idempotency keys take, in small batches.
+func purge(ctx context.Context, b *base) {
+	for more := true; more; {
+		var err error
+		if more, err = b.store.PurgeOperations(ctx, purgeBatch); err != nil {
+			b.log.WarnContext(ctx, "expired operations could not be purged", "error", err)
+			return
+		}
+	}
 }
 
 // queueRedis is how asynq reaches Redis.

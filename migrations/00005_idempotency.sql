@@ -19,6 +19,7 @@ CREATE TABLE idempotency_keys (
     CONSTRAINT idempotency_keys_pkey PRIMARY KEY (project_id, key)
 );
 CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys (expires_at);
+CREATE INDEX idempotency_keys_to_empty ON idempotency_keys (expires_at) WHERE octet_length(body) > 0;
 
 -- +goose Down
 SET lock_timeout = '5s';

@@ -38,14 +38,15 @@ type Auth struct {
 	cache     *otter.Cache[string, *models.Caller]
 	limiter   *ratelimit.Limiter
 	clock     clock.Clock
+	uses      *KeyUses
 	strangers int
 }
 
 // NewAuth returns the middleware. strangers is how many requests a minute one
 // address may make without a valid key.
-func NewAuth(callers Callers, limiter *ratelimit.Limiter, clk clock.Clock, strangers int) *Auth {
+func NewAuth(callers Callers, limiter *ratelimit.Limiter, uses *KeyUses, clk clock.Clock, strangers int) *Auth {
 	return &Auth{
-		callers: callers, limiter: limiter, clock: clk, strangers: strangers,
+		callers: callers, limiter: limiter, uses: uses, clock: clk, strangers: strangers,
 		cache: otter.Must(&otter.Options[string, *models.Caller]{
 			MaximumSize:      maxCallers,
 			ExpiryCalculator: otter.ExpiryWriting[string, *models.Caller](callerTTL),
@@ -84,6 +85,7 @@ func (a *Auth) admit(c echo.Context) error {
 		return a.refuse(c, err)
 	}
 	c.Set(keyCaller, caller)
+	a.uses.note(caller.Key.ID, a.clock.Now())
 	return a.count(c, caller.Key.ID, caller.Plan.Limits.APIRatePerMinute)
 }
 

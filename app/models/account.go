@@ -92,9 +92,9 @@ type APIKey struct {
 	ID         string
 	ProjectID  ProjectID
 	Name       string
-	Prefix     string // the first characters, safe to show
-	Hash       []byte // SHA-256 of the whole key
-	Scopes     []Scope
+	Prefix     string     // the first characters, safe to show
+	Hash       []byte     // SHA-256 of the whole key
+	Scopes     []Scope    `gorm:"serializer:json"`
 	ExpiresAt  *time.Time // nil: never
 	RevokedAt  *time.Time // nil: not revoked
 	LastUsedAt *time.Time

@@ -63,18 +63,6 @@ func (tx *Tx) CreateProject(p models.Project) {
 		string(tx.project), p.Name, string(p.Mode), p.PlanID, p.APIVersion, p.CreatedAt)
 }
 
-// CreateAPIKey queues a key's insertion; its secret is not stored.
-func (tx *Tx) CreateAPIKey(k models.APIKey) {
-	scopes := make([]string, len(k.Scopes))
-	for i, scope := range k.Scopes {
-		scopes[i] = string(scope)
-	}
-	tx.exec(`
-		INSERT INTO api_keys (id, project_id, name, prefix, hash, scopes, expires_at, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		k.ID, string(tx.project), k.Name, k.Prefix, k.Hash, scopes, k.ExpiresAt, k.CreatedAt)
-}
-
 // CreateUser queues the insertion of a dashboard user who is a member of the
 // project.
 func (tx *Tx) CreateUser(u models.User) {

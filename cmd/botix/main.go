@@ -29,7 +29,7 @@ func root() *cobra.Command {
 		Use: "botix", Short: "The BOTIX platform's tool", Version: version,
 		SilenceErrors: true, SilenceUsage: true,
 	}
-	command.AddCommand(dev())
+	command.AddCommand(dev(), admin())
 	return command
 }
 

@@ -119,3 +119,28 @@ func TestHTTPServerAnswersWhatIsInFlight(t *testing.T) {
 	require.NoError(t, <-stopped)
 	require.NoError(t, server.Stop(t.Context()), "stopping twice does nothing")
 }
+
+func TestEveryGoesOnUntilStoppedAndOnceMore(t *testing.T) {
+	t.Parallel()
+	calls := make(chan struct{}, 100)
+	every := lifecycle.NewEvery(time.Millisecond, func(context.Context) { calls <- struct{}{} })
+	require.NoError(t, every.Start(t.Context()))
+	<-calls
+	<-calls
+	require.NoError(t, every.Stop(t.Context()))
+	for len(calls) > 0 {
+		<-calls
+	}
+	require.NoError(t, every.Stop(t.Context()), "stopping twice does nothing")
+	require.Empty(t, calls, "nothing is called after the stop")
+}
+
+func TestEverysLastCallIsNotCancelled(t *testing.T) {
+	t.Parallel()
+	var last error
+	every := lifecycle.NewEvery(time.Hour, func(ctx context.Context) { last = ctx.Err() })
+	require.NoError(t, every.Start(t.Context()))
+	last = context.Canceled
+	require.NoError(t, every.Stop(t.Context()))
+	require.NoError(t, last)
+}
