@@ -24,9 +24,19 @@ const (
 	lockPoll = 100 * time.Millisecond
 )
 
-// lockDir takes the folder's lock for this process. It is let go by closing
-// the file, or by the kernel when the process dies, however it dies.
-func lockDir(dir string) (*os.File, error) {
+// folderLock is a folder that this process holds. The kernel lets it go when
+// the process dies, however it dies.
+type folderLock struct{ file *os.File }
+
+// Close lets the folder go. Closing the file alone would not do: a process that
+// was forked meanwhile, and has not executed its program yet, has a copy of the
+// descriptor, and a lock lasts until its last copy is closed.
+func (l *folderLock) Close() error {
+	return errors.Join(syscall.Flock(int(l.file.Fd()), syscall.LOCK_UN), l.file.Close())
+}
+
+// lockDir takes the folder's lock for this process.
+func lockDir(dir string) (*folderLock, error) {
 	path := filepath.Join(dir, "lock")
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the path is this package's own
 	if err != nil {
@@ -44,11 +54,11 @@ func lockDir(dir string) (*os.File, error) {
 		_ = file.Close()
 		return nil, fmt.Errorf("write the lock file: %w", err)
 	}
-	return file, nil
+	return &folderLock{file}, nil
 }
 
 // lockDirPatiently waits for another process to let the folder go.
-func lockDirPatiently(ctx context.Context, dir string) (*os.File, error) {
+func lockDirPatiently(ctx context.Context, dir string) (*folderLock, error) {
 	for {
 		file, err := lockDir(dir)
 		var inUse *InUseError

@@ -3,6 +3,7 @@ package localstack
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -131,4 +132,20 @@ func TestALockIsHeldUntilItIsClosed(t *testing.T) {
 	}()
 	require.NoError(t, first.Close())
 	require.NoError(t, <-got)
+}
+
+// A process that was forked while the folder was held, and has not executed its
+// program yet, has a copy of the descriptor: letting go must not wait for it.
+func TestFolderIsFreeAtOnceThoughItsDescriptorWasCopied(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	lock, err := lockDir(dir)
+	require.NoError(t, err)
+	fork, err := syscall.Dup(int(lock.file.Fd()))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, syscall.Close(fork)) })
+	require.NoError(t, lock.Close())
+	again, err := lockDir(dir)
+	require.NoError(t, err)
+	require.NoError(t, again.Close())
 }

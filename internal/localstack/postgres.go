@@ -47,7 +47,7 @@ type Postgres struct {
 	opts     Options
 	owner    account
 	home     string // data, log and lock; reachable by owner
-	lock     *os.File
+	lock     *folderLock
 	binaries binaries
 	password string
 

@@ -27,7 +27,7 @@ type redisServer interface {
 type Redis struct {
 	opts     Options
 	home     string
-	lock     *os.File
+	lock     *folderLock
 	password string
 
 	mu     sync.Mutex
