@@ -12,6 +12,7 @@ import (
 	"github.com/botix-pro/platform/internal/config"
 	"github.com/botix-pro/platform/internal/lifecycle"
 	"github.com/botix-pro/platform/web/dashboard"
+	"github.com/botix-pro/platform/web/docs"
 )
 
 // keyUsesEvery is how far last_used_at of a key may lag behind.
@@ -64,9 +65,14 @@ func apiServices(b *base, listener net.Listener) ([]lifecycle.Named, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %w", err)
 	}
+	public, err := docs.New()
+	if err != nil {
+		return nil, fmt.Errorf("docs: %w", err)
+	}
 	uses := middleware.NewKeyUses(b.store.TouchAPIKeys, b.log)
 	e := newEcho(b, uses, hinter.Hint)
 	pages.Register(e)
+	public.Register(e)
 	return []lifecycle.Named{
 		{Name: "hints", Service: hinter},
 		{Name: "key uses", Service: lifecycle.NewEvery(keyUsesEvery, uses.Flush)},

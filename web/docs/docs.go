@@ -1,0 +1,116 @@
+// Package docs is the public documentation, rendered from what the code itself
+// says, so that it cannot say anything else. It needs no session, runs no script
+// and asks no other host for anything.
+package docs
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/botix-pro/platform/app/models"
+)
+
+// Where the pages are (contract §8). Every error's type URL points to its own
+// heading on the page about error codes.
+const (
+	pathRoot       = "/docs"
+	pathErrorCodes = pathRoot + "/error-codes"
+	pathStyle      = pathRoot + "/docs.css"
+)
+
+// policy lets a page load its stylesheet and nothing else.
+const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+var (
+	//go:embed error_codes.html
+	errorCodesSource string
+	//go:embed docs.css
+	style []byte
+)
+
+// Docs is the rendered pages. They are made once: they depend on nothing that
+// changes while the program runs.
+type Docs struct {
+	errorCodes []byte
+}
+
+// errorCodesView is the page about error codes.
+type errorCodesView struct {
+	Style  string
+	Groups []statusGroup
+}
+
+// statusGroup is the codes of one HTTP status.
+type statusGroup struct {
+	Status  int
+	Text    string
+	Entries []models.CatalogueEntry
+}
+
+// New renders the pages.
+func New() (*Docs, error) {
+	page, err := template.New("error codes").Funcs(template.FuncMap{"yes": yes, "outcome": outcome}).Parse(errorCodesSource)
+	if err != nil {
+		return nil, fmt.Errorf("parse the page about error codes: %w", err)
+	}
+	var out bytes.Buffer
+	if err := page.Execute(&out, errorCodesView{Style: pathStyle, Groups: byStatus(models.Catalogue())}); err != nil {
+		return nil, fmt.Errorf("render the page about error codes: %w", err)
+	}
+	return &Docs{errorCodes: out.Bytes()}, nil
+}
+
+// Register mounts the pages.
+func (d *Docs) Register(e *echo.Echo) {
+	e.GET(pathRoot, func(c echo.Context) error { return c.Redirect(http.StatusFound, pathErrorCodes) }, headers)
+	e.GET(pathErrorCodes, func(c echo.Context) error { return c.Blob(http.StatusOK, "text/html; charset=utf-8", d.errorCodes) }, headers)
+	e.GET(pathStyle, func(c echo.Context) error { return c.Blob(http.StatusOK, "text/css; charset=utf-8", style) }, headers)
+}
+
+func headers(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		header := c.Response().Header()
+		header.Set("Content-Security-Policy", policy)
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("Referrer-Policy", "no-referrer")
+		header.Set("Cache-Control", "public, max-age=300")
+		return next(c)
+	}
+}
+
+// byStatus groups entries that are ordered by status.
+func byStatus(entries []models.CatalogueEntry) []statusGroup {
+	var groups []statusGroup
+	for _, entry := range entries {
+		if len(groups) == 0 || groups[len(groups)-1].Status != entry.Status {
+			groups = append(groups, statusGroup{Status: entry.Status, Text: http.StatusText(entry.Status)})
+		}
+		last := &groups[len(groups)-1]
+		last.Entries = append(last.Entries, entry)
+	}
+	return groups
+}
+
+func yes(b bool) string {
+	if b {
+		return "Yes"
+	}
+	return "No"
+}
+
+// outcome says in words whether anything was applied.
+func outcome(o models.Outcome) string {
+	switch o {
+	case models.Applied:
+		return "Yes, as the problem document says."
+	case models.OutcomeUnknown:
+		return "Not known yet."
+	default:
+		return "No, unless the problem document says otherwise."
+	}
+}

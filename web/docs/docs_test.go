@@ -1,0 +1,44 @@
+package docs_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/labstack/echo/v4"
+	"github.com/stretchr/testify/require"
+
+	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/web/docs"
+)
+
+func get(t *testing.T, path string) *httptest.ResponseRecorder {
+	t.Helper()
+	pages, err := docs.New()
+	require.NoError(t, err)
+	e := echo.New()
+	pages.Register(e)
+	answer := httptest.NewRecorder()
+	e.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, http.NoBody))
+	return answer
+}
+
+// The page has a heading for every code that a problem's type URL points to.
+func TestEveryCodeHasItsPlace(t *testing.T) {
+	t.Parallel()
+	page := get(t, "/docs/error-codes")
+	require.Equal(t, http.StatusOK, page.Code)
+	for _, entry := range models.Catalogue() {
+		require.Contains(t, page.Body.String(), `<h3 id="`+string(entry.Code)+`">`)
+	}
+	require.Contains(t, page.Header().Get("Content-Security-Policy"), "default-src 'none'")
+	for _, forbidden := range []string{"<script", " style=", "<style", "http://", "https://", "javascript:"} {
+		require.NotContains(t, page.Body.String(), forbidden)
+	}
+}
+
+func TestTheRootLeadsToAPageAndTheStyleIsThere(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "/docs/error-codes", get(t, "/docs").Header().Get("Location"))
+	require.Equal(t, "text/css; charset=utf-8", get(t, "/docs/docs.css").Header().Get("Content-Type"))
+}
