@@ -12,13 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/botix-pro/platform/internal/testenv"
+	"github.com/botix-pro/platform/test/programs"
 )
 
 // A developer signs in with the printed credentials and sees the attempt.
 func TestDashboardShowsTheAttempt(t *testing.T) {
 	t.Parallel()
 	s := startStack(t, t.TempDir())
-	require.Equal(t, http.StatusCreated, post(t, s.URL, s.Key, "k", `{"name":"Ada"}`).status)
+	require.Equal(t, http.StatusCreated, post(t, s.URL, s.Key, "k", `{"name":"Ada"}`).Status)
 	require.Eventually(t, func() bool { return len(s.received(t)) == 1 }, 10*time.Second, 10*time.Millisecond)
 	var event struct {
 		ID string `json:"id"`
@@ -57,7 +58,7 @@ func browser(t *testing.T) context.Context {
 	ctx, closeTab := chromedp.NewContext(allocator)
 	t.Cleanup(func() { _ = chromedp.Cancel(ctx); closeTab(); stopBrowser() })
 	require.NoError(t, chromedp.Do(ctx)) // starts it
-	bounded, cancel := context.WithTimeout(ctx, patience)
+	bounded, cancel := context.WithTimeout(ctx, programs.Patience)
 	t.Cleanup(cancel)
 	return bounded
 }

@@ -20,10 +20,10 @@ func TestOnePostEndsAsOneVerifiedWebhook(t *testing.T) {
 	t.Parallel()
 	s := startStack(t, t.TempDir())
 	first := post(t, s.URL, s.Key, "k", `{"name":"Ada"}`)
-	require.Equal(t, http.StatusCreated, first.status, first.body)
+	require.Equal(t, http.StatusCreated, first.Status, first.Body)
 	again := post(t, s.URL, s.Key, "k", `{"name":"Ada"}`)
-	require.Equal(t, first.body, again.body)
-	require.Equal(t, "true", again.header.Get("Idempotent-Replayed"))
+	require.Equal(t, first.Body, again.Body)
+	require.Equal(t, "true", again.Header.Get("Idempotent-Replayed"))
 
 	require.Eventually(t, func() bool { return len(s.received(t)) == 1 }, 2*time.Second, 10*time.Millisecond, "within two seconds")
 	webhook := s.received(t)[0]
@@ -33,7 +33,7 @@ func TestOnePostEndsAsOneVerifiedWebhook(t *testing.T) {
 	require.True(t, webhook.Verified)
 	require.Equal(t, "contact.created", webhook.Headers.Get("X-Event-Type"))
 	require.Equal(t, "1", webhook.Headers.Get("X-Delivery-Attempt"))
-	require.Contains(t, webhook.Body, strings.TrimSpace(first.body), "the event carries what was answered")
+	require.Contains(t, webhook.Body, strings.TrimSpace(first.Body), "the event carries what was answered")
 }
 
 func TestFiftyConcurrentCopiesMakeOneWebhook(t *testing.T) {
@@ -43,17 +43,17 @@ func TestFiftyConcurrentCopiesMakeOneWebhook(t *testing.T) {
 	for range 50 {
 		wg.Go(func() {
 			answer := post(t, s.URL, s.Key, "k", `{"name":"Ada"}`)
-			require.Contains(t, []int{http.StatusCreated, http.StatusConflict}, answer.status)
+			require.Contains(t, []int{http.StatusCreated, http.StatusConflict}, answer.Status)
 		})
 	}
 	wg.Wait()
 	// A second event is the proof that nothing of the first is still to come:
 	// it is due later, and deliveries go out in the order in which they are due.
-	require.Equal(t, http.StatusCreated, post(t, s.URL, s.Key, "k2", `{"name":"Last"}`).status)
+	require.Equal(t, http.StatusCreated, post(t, s.URL, s.Key, "k2", `{"name":"Last"}`).Status)
 	require.Eventually(t, func() bool { return len(s.received(t)) >= 2 }, 10*time.Second, 10*time.Millisecond)
 	require.Len(t, s.received(t), 2)
 	var list struct{ Data []any }
-	require.NoError(t, json.Unmarshal([]byte(get(t, s.URL+"/contacts", s.Key).body), &list))
+	require.NoError(t, json.Unmarshal([]byte(get(t, s.URL+"/contacts", s.Key).Body), &list))
 	require.Len(t, list.Data, 2)
 }
 
@@ -64,26 +64,26 @@ func TestStacksAreIndependentAndKeepTheirData(t *testing.T) {
 	dir := t.TempDir()
 	a, b := startStack(t, dir), startStack(t, t.TempDir())
 	made := post(t, a.URL, a.Key, "k", `{"name":"Ada"}`)
-	require.Equal(t, http.StatusCreated, made.status)
-	require.Equal(t, http.StatusUnauthorized, get(t, b.URL+"/contacts", a.Key).status)
+	require.Equal(t, http.StatusCreated, made.Status)
+	require.Equal(t, http.StatusUnauthorized, get(t, b.URL+"/contacts", a.Key).Status)
 
 	require.Eventually(t, func() bool { return len(a.received(t)) == 1 }, 10*time.Second, 10*time.Millisecond)
 
-	children := childrenOf(t, a.command.Process.Pid)
+	children := childrenOf(t, a.Command.Process.Pid)
 	require.GreaterOrEqual(t, len(children), 2, "PostgreSQL and Redis")
-	a.stop(t)
+	a.Stop(t)
 	for _, pid := range children {
 		require.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH, "process %d was left running", pid)
 	}
-	require.Equal(t, http.StatusOK, get(t, b.URL+"/contacts", b.Key).status, "the other stack goes on")
+	require.Equal(t, http.StatusOK, get(t, b.URL+"/contacts", b.Key).Status, "the other stack goes on")
 
 	again := startStack(t, dir)
 	require.Equal(t, a.Key, again.Key)
 	require.Equal(t, a.Password, again.Password)
 	replay := post(t, again.URL, again.Key, "k", `{"name":"Ada"}`)
-	require.Equal(t, made.body, replay.body)
-	require.Equal(t, "true", replay.header.Get("Idempotent-Replayed"))
-	require.Equal(t, http.StatusCreated, post(t, again.URL, again.Key, "k2", `{}`).status)
+	require.Equal(t, made.Body, replay.Body)
+	require.Equal(t, "true", replay.Header.Get("Idempotent-Replayed"))
+	require.Equal(t, http.StatusCreated, post(t, again.URL, again.Key, "k2", `{}`).Status)
 	require.Eventually(t, func() bool { return len(again.received(t)) == 1 }, 10*time.Second, 10*time.Millisecond,
 		"the endpoint follows the receiver to its new port")
 }
