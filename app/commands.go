@@ -46,7 +46,8 @@ func healthcheck(ctx context.Context, cfg config.Config) error {
 	if err != nil {
 		return fmt.Errorf("health check: %w", err)
 	}
-	response, err := http.DefaultClient.Do(request)
+	// A client of its own: a proxy in the environment has nothing to do with this.
+	response, err := (&http.Client{Transport: &http.Transport{}}).Do(request)
 	if err != nil {
 		return fmt.Errorf("health check: %w", err)
 	}

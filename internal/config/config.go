@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -10,8 +9,6 @@ import (
 	"time"
 
 	"github.com/caarlos0/env/v11"
-
-	"github.com/botix-pro/platform/internal/seal"
 )
 
 // Config is every setting of the platform. Both programs read the same
@@ -19,16 +16,18 @@ import (
 type Config struct {
 	// DatabaseURL is PostgreSQL's, postgres://user:password@host/name.
 	DatabaseURL string `env:"DATABASE_URL"`
-	// DatabaseMaxConns is the size of one process's pool.
+	// DatabaseMaxConns is the size of one process's pool, at least 2. All the
+	// processes' together must stay below the server's max_connections.
 	DatabaseMaxConns int `env:"DATABASE_MAX_CONNS" envDefault:"20"`
 	// RedisURL is redis://, rediss:// or redis-sentinel://.
 	RedisURL string `env:"REDIS_URL"`
 
-	// Addr is where the API, the dashboard and the docs listen.
+	// Addr is where the API, the dashboard and the docs listen, host:port.
 	Addr string `env:"ADDR" envDefault:":8080"`
-	// InternalAddr is where /metrics, /healthz and /readyz listen.
+	// InternalAddr is where /metrics, /healthz and /readyz listen, host:port.
 	InternalAddr string `env:"INTERNAL_ADDR" envDefault:"127.0.0.1:9090"`
-	// PublicURL is how callers reach Addr; links in answers begin with it.
+	// PublicURL is how callers reach Addr, without a path; links in answers
+	// begin with it.
 	PublicURL string `env:"PUBLIC_URL"`
 
 	// EncryptionKeys encrypt secrets at rest: base64 of 32 bytes each, newest first.
@@ -44,7 +43,7 @@ type Config struct {
 	// without a valid key.
 	UnauthenticatedRate int `env:"UNAUTHENTICATED_RATE_PER_MINUTE" envDefault:"60"`
 
-	// WebhookRetrySchedule is the delays after failed steps.
+	// WebhookRetrySchedule is the delays after failed steps (contract §5).
 	WebhookRetrySchedule []time.Duration `env:"WEBHOOK_RETRY_SCHEDULE" envDefault:"1m,15m,1h,24h"`
 	// WorkerConcurrency is how many endpoints one worker serves at a time.
 	WorkerConcurrency int `env:"WORKER_CONCURRENCY" envDefault:"64"`
@@ -52,131 +51,34 @@ type Config struct {
 	// Version is the binary's own, for User-Agent and the log; not a variable.
 	Version string `env:"-"`
 
-	LogLevel  slog.Level `env:"LOG_LEVEL" envDefault:"info"`
-	LogFormat string     `env:"LOG_FORMAT" envDefault:"json"`
+	// LogLevel is the least that is logged: debug, info, warn or error.
+	LogLevel slog.Level `env:"LOG_LEVEL" envDefault:"info"`
+	// LogFormat is json or text.
+	LogFormat string `env:"LOG_FORMAT" envDefault:"json"`
 	// ShutdownTimeout bounds a graceful stop; webhooks in flight need 40 seconds.
 	ShutdownTimeout time.Duration `env:"SHUTDOWN_TIMEOUT" envDefault:"50s"`
 }
 
-// minShutdown is the longest exchange with a receiver and the time to record it.
-const minShutdown = 45 * time.Second
-
 // Load reads the settings from environment ("NAME=value" lines, as os.Environ
-// returns them). The error names every variable that is missing or wrong.
+// returns them). A variable that is set to nothing counts as not set. The error
+// names every variable that is missing or wrong, and repeats no secret.
 func Load(environment []string) (Config, error) {
-	cfg, err := env.ParseAsWithOptions[Config](env.Options{Environment: env.ToMap(environment)})
-	if err == nil {
-		err = cfg.Validate()
+	variables := tidy(env.ToMap(environment))
+	cfg, err := env.ParseAsWithOptions[Config](env.Options{Environment: variables})
+	found := unreadable(err, variables)
+	for _, p := range cfg.problems() {
+		found.add(p) // an unreadable value is left at zero: one complaint about it is enough
 	}
-	if err != nil {
-		return Config{}, fmt.Errorf("configuration:\n%s", problems(err))
+	if err := found.err(); err != nil {
+		return Config{}, fmt.Errorf("configuration:\n%w", err)
 	}
+	cfg.PublicURL = strings.TrimSuffix(cfg.PublicURL, "/")
 	return cfg, nil
 }
 
-// problems lists what is wrong, a line each.
-func problems(err error) string {
-	var list env.AggregateError
-	lines := []string{}
-	if errors.As(err, &list) {
-		for _, problem := range list.Errors {
-			lines = append(lines, "  - "+problem.Error())
-		}
-	} else {
-		for line := range strings.SplitSeq(err.Error(), "\n") {
-			lines = append(lines, "  - "+line)
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// Validate returns everything that is wrong with the settings, joined.
-func (c Config) Validate() error {
-	return errors.Join(
-		checkURL("DATABASE_URL", c.DatabaseURL, "postgres", "postgresql"),
-		checkURL("REDIS_URL", c.RedisURL, "redis", "rediss", "redis-sentinel"),
-		checkURL("PUBLIC_URL", c.PublicURL, "http", "https"),
-		c.checkKeys(),
-		atLeast("DATABASE_MAX_CONNS", c.DatabaseMaxConns, 2),
-		atLeast("SERVER_COUNT", c.ServerCount, 1),
-		atLeast("UNAUTHENTICATED_RATE_PER_MINUTE", c.UnauthenticatedRate, 1),
-		atLeast("WORKER_CONCURRENCY", c.WorkerConcurrency, 1),
-		c.checkSchedule(),
-		c.checkFormat(),
-		c.checkShutdown(),
-	)
-}
-
-func checkURL(name, value string, schemes ...string) error {
-	if value == "" {
-		return fmt.Errorf("%s is not set", name)
-	}
-	parsed, err := url.Parse(value)
-	if err != nil {
-		return fmt.Errorf("%s is not a URL", name) // the error would repeat the value, password included
-	}
-	for _, scheme := range schemes {
-		if parsed.Scheme == scheme {
-			return nil
-		}
-	}
-	return fmt.Errorf("%s must begin with %s://", name, strings.Join(schemes, ":// or "))
-}
-
-func (c Config) checkKeys() error {
-	if len(c.EncryptionKeys) == 0 {
-		return errors.New("ENCRYPTION_KEYS is not set; make one with: openssl rand -base64 32")
-	}
-	if _, err := seal.New(c.EncryptionKeys); err != nil {
-		return fmt.Errorf("ENCRYPTION_KEYS: %w", err)
-	}
-	return nil
-}
-
-func atLeast(name string, value, low int) error {
-	if value < low {
-		return fmt.Errorf("%s is %d, must be at least %d", name, value, low)
-	}
-	return nil
-}
-
-func (c Config) checkSchedule() error {
-	if len(c.WebhookRetrySchedule) == 0 {
-		return errors.New("WEBHOOK_RETRY_SCHEDULE needs at least one delay, e.g. 1m,15m,1h,24h")
-	}
-	for _, delay := range c.WebhookRetrySchedule {
-		if delay <= 0 {
-			return fmt.Errorf("WEBHOOK_RETRY_SCHEDULE has the delay %s; delays are positive", delay)
-		}
-	}
-	return nil
-}
-
-func (c Config) checkFormat() error {
-	if c.LogFormat != "json" && c.LogFormat != "text" {
-		return fmt.Errorf("LOG_FORMAT is %q, must be json or text", c.LogFormat)
-	}
-	return nil
-}
-
-func (c Config) checkShutdown() error {
-	if c.ShutdownTimeout < minShutdown {
-		return fmt.Errorf("SHUTDOWN_TIMEOUT is %s; webhooks in flight need at least %s to end", c.ShutdownTimeout, minShutdown)
-	}
-	return nil
-}
-
-// Warnings lists settings that work but are probably not meant.
-func (c Config) Warnings() []string {
-	var list []string
-	if len(c.EgressAllow) > 0 {
-		list = append(list, "EGRESS_ALLOW_CIDRS opens non-public networks to every project's webhooks")
-	}
-	if strings.HasPrefix(c.PublicURL, "http://") {
-		list = append(list, "PUBLIC_URL is not https: API keys and sessions travel in the clear")
-	}
-	return list
-}
+// Validate returns everything that is wrong with the settings, a line each, or
+// nil.
+func (c Config) Validate() error { return c.problems().err() }
 
 // LogValue implements [slog.LogValuer]: the settings without their secrets.
 func (c Config) LogValue() slog.Value {
@@ -192,17 +94,28 @@ func (c Config) LogValue() slog.Value {
 		slog.Any("trusted_proxies", c.TrustedProxies),
 		slog.Any("egress_allow", c.EgressAllow),
 		slog.Int("server_count", c.ServerCount),
-		slog.Any("webhook_retry_schedule", c.WebhookRetrySchedule),
+		slog.Int("unauthenticated_rate_per_minute", c.UnauthenticatedRate),
+		slog.String("webhook_retry_schedule", fmt.Sprint(c.WebhookRetrySchedule)),
 		slog.Int("worker_concurrency", c.WorkerConcurrency),
-		slog.Duration("shutdown_timeout", c.ShutdownTimeout),
+		slog.String("log_level", c.LogLevel.String()),
+		slog.String("shutdown_timeout", c.ShutdownTimeout.String()),
 	)
 }
 
-// masked shows a URL without its password.
+// String implements [fmt.Stringer], so that printing a Config by accident does
+// not print its secrets.
+func (c Config) String() string { return c.LogValue().String() }
+
+// masked shows where a URL leads: neither its password nor its parameters,
+// which may hold one too.
 func masked(raw string) string {
 	parsed, err := url.Parse(raw)
 	if err != nil {
 		return "(not a URL)"
 	}
-	return parsed.Redacted()
+	shown := url.URL{Scheme: parsed.Scheme, Host: parsed.Host, Path: parsed.Path}
+	if name := parsed.User.Username(); name != "" {
+		shown.User = url.User(name)
+	}
+	return shown.String()
 }

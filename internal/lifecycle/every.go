@@ -30,6 +30,9 @@ func (e *Every) Start(ctx context.Context) error {
 		for {
 			select {
 			case <-ticker.C:
+				if ctx.Err() != nil {
+					return // both were ready: stopped while a call was under way
+				}
 				e.do(ctx)
 			case <-ctx.Done():
 				return

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync/atomic"
 	"time"
 )
 
@@ -25,23 +24,36 @@ type HTTPServer struct {
 	listener net.Listener
 	server   *http.Server
 	failed   chan error
-	started  atomic.Bool
 }
 
-// NewHTTPServer returns a service for the handler.
+// NewHTTPServer returns a service for the handler. It owns the listener: Stop
+// closes it, also when the server was never started.
 func NewHTTPServer(listener net.Listener, handler http.Handler, log *slog.Logger) *HTTPServer {
 	return &HTTPServer{
 		listener: listener, failed: make(chan error, 1),
 		server: &http.Server{
 			Handler: handler, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+			// What it logs is what clients do wrong: broken handshakes, aborted requests.
 			ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		},
 	}
 }
 
+// ListenHTTP binds addr ("host:port", port 0 for a free one) and returns a
+// service for the handler on it.
+func ListenHTTP(ctx context.Context, addr string, handler http.Handler, log *slog.Logger) (*HTTPServer, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", addr, err)
+	}
+	return NewHTTPServer(listener, handler, log), nil
+}
+
+// Addr is the address that is bound, with the port that was really taken.
+func (s *HTTPServer) Addr() net.Addr { return s.listener.Addr() }
+
 // Start implements [Service].
 func (s *HTTPServer) Start(context.Context) error {
-	s.started.Store(true)
 	go func() {
 		if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
 			s.failed <- err
@@ -50,12 +62,12 @@ func (s *HTTPServer) Start(context.Context) error {
 	return nil
 }
 
-// Stop implements [Service]: requests in flight are answered first.
+// Stop implements [Service]: no new requests come in and those in flight are
+// answered. What is still running when ctx ends is cut off, and said so.
 func (s *HTTPServer) Stop(ctx context.Context) error {
-	if !s.started.Swap(false) {
-		return nil
-	}
-	if err := s.server.Shutdown(ctx); err != nil {
+	err := s.server.Shutdown(ctx)
+	_ = s.listener.Close() // closed already, unless it was never served
+	if err != nil {
 		return errors.Join(fmt.Errorf("requests were cut off: %w", err), s.server.Close())
 	}
 	return nil

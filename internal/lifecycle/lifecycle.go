@@ -1,5 +1,3 @@
-// Package lifecycle starts the parts of a process in order and stops them in
-// reverse, each within a bounded time.
 package lifecycle
 
 import (
@@ -42,38 +40,64 @@ type Named struct {
 	Service Service
 }
 
+// lastChance is what a service gets to stop when those before it used up the
+// time: enough to close what it holds, too little to be noticed.
+const lastChance = 500 * time.Millisecond
+
+// errDidNotReturn is about a Stop that ignored the end of its context. The
+// process goes on without it.
+var errDidNotReturn = errors.New("did not return when its time was over")
+
 // Run starts the services in order, calls ready, waits until ctx is over or a
-// service fails, and stops them in reverse. The error is the first failure
-// together with what went wrong while stopping; a cancelled ctx is none.
+// service fails, and stops them in reverse. stopWithin bounds the whole stop:
+// each service may use what the ones before it left, and at least half a second.
+//
+// The error is the first failure together with what went wrong while stopping;
+// a cancelled ctx is none, even during the start.
 func Run(ctx context.Context, log *slog.Logger, stopWithin time.Duration, ready func(), services ...Named) error {
 	failed := make(chan error, len(services))
 	done := make(chan struct{})
 	defer close(done)
-	started, err := startAll(ctx, services)
-	for _, s := range started {
-		watch(s, failed, done)
-	}
+	started, err := startAll(ctx, services, failed, done)
 	if err == nil {
 		ready()
-		select {
-		case <-ctx.Done():
-			log.InfoContext(ctx, "stopping")
-		case err = <-failed:
-			log.ErrorContext(ctx, "a service failed; stopping", "error", err)
-		}
+		err = wait(ctx, failed)
+	}
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		err = nil
+	}
+	if err != nil {
+		log.ErrorContext(ctx, "stopping after a failure", "error", err)
+	} else {
+		log.InfoContext(ctx, "stopping")
 	}
 	return errors.Join(err, stopAll(context.WithoutCancel(ctx), log, stopWithin, started))
 }
 
-func startAll(ctx context.Context, services []Named) ([]Named, error) {
+// startAll returns the services that run, all of them unless there is an error.
+func startAll(ctx context.Context, services []Named, failed chan error, done <-chan struct{}) ([]Named, error) {
 	for i, s := range services {
+		if err := ctx.Err(); err != nil {
+			return services[:i], err //nolint:wrapcheck // Run compares it
+		}
 		if err := s.Service.Start(ctx); err != nil {
 			return services[:i], fmt.Errorf("start %s: %w", s.Name, err)
 		}
+		watch(s, failed, done)
 	}
 	return services, nil
 }
 
+func wait(ctx context.Context, failed <-chan error) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-failed:
+		return err
+	}
+}
+
+// watch passes a service's failure on. A closed channel is none.
 func watch(s Named, failed chan<- error, done <-chan struct{}) {
 	failing, ok := s.Service.(Failing)
 	if !ok {
@@ -81,17 +105,23 @@ func watch(s Named, failed chan<- error, done <-chan struct{}) {
 	}
 	go func() {
 		select {
-		case err := <-failing.Failed():
-			failed <- fmt.Errorf("%s: %w", s.Name, err)
+		case err, broke := <-failing.Failed():
+			if broke {
+				failed <- fmt.Errorf("%s: %w", s.Name, err)
+			}
 		case <-done:
 		}
 	}()
 }
 
 func stopAll(ctx context.Context, log *slog.Logger, within time.Duration, services []Named) error {
+	shared, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	ends, _ := shared.Deadline()
 	var failures []error
 	for _, s := range slices.Backward(services) {
-		if err := stop(ctx, within, s); err != nil {
+		if err := stop(ctx, max(time.Until(ends), lastChance), s); err != nil {
+			err = fmt.Errorf("stop %s: %w", s.Name, err)
 			log.ErrorContext(ctx, "a service did not stop well", "service", s.Name, "error", err)
 			failures = append(failures, err)
 		}
@@ -99,11 +129,22 @@ func stopAll(ctx context.Context, log *slog.Logger, within time.Duration, servic
 	return errors.Join(failures...)
 }
 
+// stop returns when the service has stopped, or a moment after its time is
+// over: one that heeds its context needs that moment to return.
 func stop(ctx context.Context, within time.Duration, s Named) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	if err := s.Service.Stop(ctx); err != nil {
-		return fmt.Errorf("stop %s: %w", s.Name, err)
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Service.Stop(ctx) }()
+	select {
+	case err := <-stopped:
+		return err
+	case <-ctx.Done():
 	}
-	return nil
+	select {
+	case err := <-stopped:
+		return err
+	case <-time.After(lastChance):
+		return errDidNotReturn
+	}
 }

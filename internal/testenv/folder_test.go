@@ -12,16 +12,16 @@ import (
 func TestLeftoversOfKilledRunsAreRemoved(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
-	make := func(name string, age time.Duration) string {
+	folder := func(name string, age time.Duration) string {
 		path := filepath.Join(base, name)
 		require.NoError(t, os.Mkdir(path, 0o700))
 		require.NoError(t, os.Chtimes(path, time.Now(), time.Now().Add(-age)))
 		return path
 	}
-	left := make(folderPrefix+"left", time.Hour)
-	young := make(folderPrefix+"young", 0)
-	foreign := make("foreign", time.Hour)
-	used := make(folderPrefix+"used", 0)
+	left := folder(folderPrefix+"left", time.Hour)
+	young := folder(folderPrefix+"young", 0)
+	foreign := folder("foreign", time.Hour)
+	used := folder(folderPrefix+"used", 0)
 	lock, err := lockFolder(used)
 	require.NoError(t, err)
 	defer func() { _ = lock.Close() }()

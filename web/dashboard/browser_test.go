@@ -154,6 +154,7 @@ func TestBrowser(t *testing.T) {
 	running, stop := chromedp.NewContext(allocator)
 	t.Cleanup(func() { _ = chromedp.Cancel(running); stop(); stopAllocator() })
 	require.NoError(t, chromedp.Do(running))
+	//nolint:paralleltest // the parts take turns with one browser
 	for name, part := range map[string]func(*testing.T, runningBrowser){
 		"signs in and unfolds a row by keyboard": unfoldsByKeyboard,
 		"works over plain http elsewhere":        worksOverPlainHTTP,
