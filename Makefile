@@ -34,6 +34,11 @@ test: need-go ## Run all tests with the race detector (PKG=./app/store TESTFLAGS
 	$(GO) build -o bin/testenv ./internal/testenv/cmd
 	bin/testenv -browser -- $(GO) test -race -timeout 20m $(TESTFLAGS) $(PKG)
 
+.PHONY: test-fault
+test-fault: need-go ## Kill, freeze and cut off what it stands on (minutes)
+	$(GO) build -o bin/testenv ./internal/testenv/cmd
+	bin/testenv -- $(GO) test -tags fault -count=1 -timeout 30m -v $(TESTFLAGS) ./test/fault
+
 .PHONY: lint
 lint: need-go ## Check formatting, go vet and golangci-lint
 	@unformatted=$$($(GOFILES) | xargs $(GOFMT) -l) || exit 1; \

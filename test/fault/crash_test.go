@@ -1,0 +1,225 @@
+//go:build fault
+
+package fault_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/botix-pro/platform/test/programs"
+)
+
+// A server is killed at any instant of a request: before it arrives, at every
+// step of the operation, after the commit, after the answer. The client repeats
+// with the same key through another server. Always exactly one contact, one
+// event, one delivery, and one answer to the byte.
+func TestServerKilledAtAnyInstant(t *testing.T) {
+	const runs = 400
+	s := newSite(t)
+	s.unlimited(t)
+	steady := programs.StartServer(t, s.env)
+	victim := programs.StartServer(t, s.env)
+	addr := victim.URL[len("http://"):]
+	s.insist(t, "warm-up", `{}`, victim.URL)
+	whole := s.typical(t, victim.URL)
+	var lost, answered, replayed int
+	for i := range runs {
+		key, body := fmt.Sprintf("kill-%d", i), fmt.Sprintf(`{"external_id":"kill-%d"}`, i)
+		s.insist(t, "warm-"+key, `{}`, victim.URL) // its connections and statements are ready
+		first := make(chan programs.Answer, 1)
+		go func() {
+			if answer, ok := s.try(context.Background(), victim.URL, key, body); ok && answer.Status == http.StatusCreated {
+				first <- answer
+			}
+			close(first)
+		}()
+		// Spread over the whole request and a little beyond.
+		pause(time.Duration(rand.Int64N(int64(whole * 3 / 2)))) //nolint:gosec // any spread will do
+		victim.Kill(t)
+		before, ok := <-first
+		after := s.insist(t, key, body, steady.URL)
+		if ok {
+			answered++
+			require.Equal(t, before.Body, after.Body, "one answer to the byte")
+			require.Equal(t, "true", after.Header.Get("Idempotent-Replayed"))
+		} else {
+			lost++
+			if after.Header.Get("Idempotent-Replayed") == "true" {
+				replayed++ // it was committed, and its answer lost
+			}
+		}
+		victim = programs.StartServerAt(t, s.env, addr)
+	}
+	t.Logf("%d runs: %d answered before the kill, %d lost their answer, %d of those had been committed", runs, answered, lost, replayed)
+	require.NotZero(t, answered, "some kills came after the answer")
+	require.NotZero(t, lost, "some kills came before it")
+	require.NotZero(t, replayed, "and some between the commit and it")
+	all := 2*runs + 1 + typicalRuns
+	require.Equal(t, effects{all, all, all, all}, s.effects(t))
+}
+
+const typicalRuns = 20
+
+// typical is how long a request to a server usually takes.
+func (s *site) typical(t *testing.T, url string) time.Duration {
+	t.Helper()
+	begin := time.Now()
+	for i := range typicalRuns {
+		s.insist(t, fmt.Sprintf("typical-%d", i), `{}`, url)
+	}
+	return time.Since(begin) / typicalRuns
+}
+
+// A server is frozen in the middle of operations. Its keys are in progress
+// everywhere, and free again within 35 seconds, though the server never lets go.
+func TestServerFrozenMidOperationFreesItsKeys(t *testing.T) {
+	s := newSite(t)
+	s.unlimited(t)
+	steady, victim := programs.StartServer(t, s.env), programs.StartServer(t, s.env)
+	s.insist(t, "warm-up", `{}`, victim.URL)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var sent atomic.Int64
+	var wg sync.WaitGroup
+	for worker := range 8 {
+		wg.Go(func() {
+			for i := 0; ctx.Err() == nil; i++ {
+				sent.Add(1)
+				_, _ = s.try(ctx, victim.URL, fmt.Sprintf("freeze-%d-%d", worker, i), fmt.Sprintf(`{"external_id":"freeze-%d-%d"}`, worker, i))
+			}
+		})
+	}
+	require.Eventually(t, func() bool { return sent.Load() > 200 }, programs.Patience, time.Millisecond)
+	victim.Signal(t, syscall.SIGSTOP)
+	frozen := time.Now()
+	cancel()
+	wg.Wait()
+	t.Cleanup(func() { victim.Signal(t, syscall.SIGCONT) })
+	// Every key that was used, the ones in the middle included, gets its answer
+	// from the other server.
+	for worker := range 8 {
+		last := s.lastKey(t, worker)
+		for i := max(last-1, 0); i <= last+1; i++ {
+			s.insist(t, fmt.Sprintf("freeze-%d-%d", worker, i), fmt.Sprintf(`{"external_id":"freeze-%d-%d"}`, worker, i), steady.URL)
+		}
+	}
+	require.Less(t, time.Since(frozen), 40*time.Second, "free within 35 seconds, and the retry's own time")
+	victim.Signal(t, syscall.SIGCONT)
+	e := s.effects(t)
+	require.Equal(t, e.Contacts, e.Keys)
+	require.Equal(t, e.Contacts, e.Events)
+	require.Equal(t, e.Contacts, e.Deliveries)
+	var twice int
+	require.NoError(t, s.db.QueryRowContext(t.Context(), `SELECT count(*) - count(DISTINCT external_id) FROM contacts WHERE external_id IS NOT NULL`).Scan(&twice))
+	require.Zero(t, twice)
+}
+
+// lastKey is the highest number of a worker's keys that was stored.
+func (s *site) lastKey(t *testing.T, worker int) (last int) {
+	t.Helper()
+	require.NoError(t, s.db.QueryRowContext(t.Context(), `
+		SELECT coalesce(max(split_part(key, '-', 3)::int), 0) FROM idempotency_keys WHERE key LIKE $1`,
+		fmt.Sprintf("freeze-%d-%%", worker)).Scan(&last))
+	return last
+}
+
+// PostgreSQL restarts under load, again and again; every client repeats until it
+// has its answer.
+func TestPostgresRestartedUnderLoad(t *testing.T) {
+	s := newSite(t)
+	s.unlimited(t)
+	a, b := programs.StartServer(t, s.env), programs.StartServer(t, s.env)
+	s.underLoad(t, 600, []string{a.URL, b.URL}, func() {
+		for range 5 {
+			pause(400 * time.Millisecond)
+			require.NoError(t, s.postgres.Restart(t.Context()))
+		}
+	})
+}
+
+// Redis is flushed and stopped under load: speed may suffer, nothing else.
+func TestRedisLostUnderLoad(t *testing.T) {
+	s := newSite(t)
+	s.unlimited(t)
+	a, b := programs.StartServer(t, s.env), programs.StartServer(t, s.env)
+	s.underLoad(t, 1500, []string{a.URL, b.URL}, func() {
+		for range 3 {
+			pause(200 * time.Millisecond)
+			require.NoError(t, s.redis.Kill())
+			pause(200 * time.Millisecond)
+			require.NoError(t, s.redis.Start(t.Context())) // empty: it keeps nothing here
+		}
+	})
+}
+
+// underLoad sends operations from eight clients while something breaks, each
+// repeated until it is answered, then repeats them all: the answers are the same.
+func (s *site) underLoad(t *testing.T, operations int, urls []string, fault func()) {
+	t.Helper()
+	answers := make([]programs.Answer, operations)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < operations; i = int(next.Add(1)) - 1 {
+				answers[i] = s.insist(t, fmt.Sprintf("op-%d", i), fmt.Sprintf(`{"external_id":"op-%d"}`, i), urls...)
+			}
+		})
+	}
+	fault()
+	wg.Wait()
+	require.Equal(t, effects{operations, operations, operations, operations}, s.effects(t))
+	for i := 0; i < operations; i += 10 {
+		again := s.insist(t, fmt.Sprintf("op-%d", i), fmt.Sprintf(`{"external_id":"op-%d"}`, i), urls...)
+		require.Equal(t, answers[i].Body, again.Body)
+		require.Equal(t, "true", again.Header.Get("Idempotent-Replayed"))
+	}
+}
+
+// 200 requests with one key over two servers: one is executed. 200 keys at once:
+// 200 are.
+func TestTwoHundredAtOnceOverTwoServers(t *testing.T) {
+	s := newSite(t)
+	s.unlimited(t)
+	urls := []string{programs.StartServer(t, s.env).URL, programs.StartServer(t, s.env).URL}
+	created, replayed, running := s.burst(t, urls, func(int) string { return "one" })
+	require.Equal(t, 1, created)
+	require.Equal(t, 200, created+replayed+running)
+	require.Equal(t, effects{1, 1, 1, 1}, s.effects(t))
+
+	created, _, _ = s.burst(t, urls, func(i int) string { return fmt.Sprintf("many-%d", i) })
+	require.Equal(t, 200, created)
+	require.Equal(t, effects{201, 201, 201, 201}, s.effects(t))
+}
+
+func (s *site) burst(t *testing.T, urls []string, key func(int) string) (created, replayed, running int) {
+	t.Helper()
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for i := range 200 {
+		wg.Go(func() {
+			answer, ok := s.try(t.Context(), urls[i%2], key(i), `{"name":"Ada"}`)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case ok && answer.Status == http.StatusConflict:
+				running++
+			case ok && answer.Header.Get("Idempotent-Replayed") == "true":
+				replayed++
+			case ok && answer.Status == http.StatusCreated:
+				created++
+			}
+		})
+	}
+	wg.Wait()
+	return created, replayed, running
+}

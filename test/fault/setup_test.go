@@ -1,0 +1,97 @@
+//go:build fault
+
+package fault_test
+
+import (
+	"context"
+	"database/sql"
+	"net/http"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the "pgx" driver
+	"github.com/stretchr/testify/require"
+
+	"github.com/botix-pro/platform/app/demo"
+	"github.com/botix-pro/platform/internal/localstack"
+	"github.com/botix-pro/platform/internal/testenv"
+	"github.com/botix-pro/platform/test/programs"
+)
+
+func TestMain(m *testing.M) { testenv.Main(m) }
+
+// site is a PostgreSQL and a Redis of a test's own, with a project whose endpoint
+// is a black hole: no worker runs, so what is due stays countable.
+type site struct {
+	postgres *localstack.Postgres
+	redis    *localstack.Redis
+	db       *sql.DB
+	env      []string
+	demo     demo.Credentials
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{postgres: testenv.PrivatePostgres(t), redis: testenv.PrivateRedis(t)}
+	databaseURL := s.postgres.URL(localstack.DefaultDatabase)
+	s.env = programs.Environment(databaseURL, s.redis.URL())
+	s.demo = programs.Plant(t, databaseURL, "http://127.0.0.1:9/")
+	var err error
+	s.db, err = sql.Open("pgx", databaseURL)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.db.Close() })
+	return s
+}
+
+// effects is what operations left behind.
+type effects struct{ Contacts, Events, Deliveries, Keys int }
+
+func (s *site) effects(t *testing.T) effects {
+	t.Helper()
+	var e effects
+	require.Eventually(t, func() bool {
+		return s.db.QueryRowContext(t.Context(), `
+			SELECT (SELECT count(*) FROM contacts), (SELECT count(*) FROM events),
+			       (SELECT count(*) FROM webhook_deliveries), (SELECT count(*) FROM idempotency_keys)`).
+			Scan(&e.Contacts, &e.Events, &e.Deliveries, &e.Keys) == nil
+	}, programs.Patience, 50*time.Millisecond)
+	return e
+}
+
+// try is one physical request; ok is false when its answer was lost.
+func (s *site) try(ctx context.Context, url, key, body string) (answer programs.Answer, ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	answer, err := programs.Post(ctx, url, s.demo.APIKey, key, body)
+	return answer, err == nil
+}
+
+// insist repeats a request with its key, at one server after the other, as an
+// SDK does, until it gets an answer that is not "try again".
+func (s *site) insist(t *testing.T, key, body string, urls ...string) programs.Answer {
+	t.Helper()
+	deadline := time.Now().Add(programs.Patience)
+	for i := 0; time.Now().Before(deadline); i++ {
+		answer, ok := s.try(t.Context(), urls[i%len(urls)], key, body)
+		switch {
+		case ok && answer.Status == http.StatusCreated:
+			return answer
+		case ok && answer.Status < http.StatusInternalServerError &&
+			answer.Status != http.StatusConflict && answer.Status != http.StatusTooManyRequests:
+			require.Fail(t, "an answer that no retry can help", "%d %s", answer.Status, answer.Body)
+		}
+		pause(20 * time.Millisecond)
+	}
+	require.Fail(t, "no answer in time")
+	return programs.Answer{}
+}
+
+// pause is the client's own wait between two tries.
+func pause(d time.Duration) { <-time.After(d) }
+
+// unlimited takes the rate limit out of the way: these tests send thousands.
+func (s *site) unlimited(t *testing.T) {
+	t.Helper()
+	_, err := s.db.ExecContext(t.Context(), `UPDATE plans SET limits = jsonb_set(limits, '{api_rate_per_minute}', '1000000')`)
+	require.NoError(t, err)
+}
