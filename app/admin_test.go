@@ -86,7 +86,7 @@ func TestUseOfAKeyIsRecordedWithoutAWritePerRequest(t *testing.T) {
 	keys, err := a.Keys(t.Context(), h.project)
 	require.NoError(t, err)
 	require.Nil(t, keys[0].LastUsedAt, "requests write nothing")
-	h.uses.Flush(t.Context())
+	h.notes.uses.Flush(t.Context())
 	keys, err = a.Keys(t.Context(), h.project)
 	require.NoError(t, err)
 	require.WithinDuration(t, time.Now(), *keys[0].LastUsedAt, time.Minute)

@@ -51,6 +51,9 @@ func newBase(ctx context.Context, cfg config.Config, log *slog.Logger, program s
 	if err := migrations.Check(ctx, st.DB()); err != nil {
 		return nil, errors.Join(fmt.Errorf("%w; run: server migrate", err), b.close())
 	}
+	if err := st.KeepPartitions(ctx); err != nil {
+		return nil, errors.Join(err, b.close())
+	}
 	return b, nil
 }
 

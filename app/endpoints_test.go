@@ -181,6 +181,19 @@ func TestStatusOfAnOperation(t *testing.T) {
 	require.Equal(t, made.header.Get("Location"), status["resource"])
 	require.Equal(t, made.object(t), status["response"].(map[string]any)["body"])
 
+	attempts := func() []any { return h.get(t, "/idempotency-keys/odd%2F%22key%22%2541").object(t)["attempts"].([]any) }
+	require.Len(t, attempts(), 1, "the executing one is known at once")
+	replay := h.do(t, call{method: http.MethodPost, path: "/contacts", body: `{}`, idempotency: key})
+	conflict := h.do(t, call{method: http.MethodPost, path: "/contacts", body: `{"name":"x"}`, idempotency: key})
+	h.notes.requests.Flush(t.Context())
+	require.Len(t, attempts(), 3)
+	for i, want := range []answer{made, replay, conflict} {
+		got := attempts()[i].(map[string]any)
+		require.Equal(t, want.header.Get("X-Request-Id"), got["request_id"])
+		require.EqualValues(t, want.status, got["status"])
+		require.Equal(t, i == 1, got["replayed"])
+	}
+
 	running, _, err := h.base.store.BeginOperation(t.Context(), h.project, "running")
 	require.NoError(t, err)
 	require.Equal(t, "in_progress", h.get(t, "/idempotency-keys/running").object(t)["status"])

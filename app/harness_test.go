@@ -20,7 +20,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/botix-pro/platform/api"
-	"github.com/botix-pro/platform/app/middleware"
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/internal/clock"
@@ -35,7 +34,7 @@ func TestMain(m *testing.M) { testenv.Main(m) }
 // a key. Every answer is held against api/openapi.yaml.
 type harness struct {
 	base    *base
-	uses    *middleware.KeyUses
+	notes   *notes
 	url     string
 	project models.ProjectID
 	key     string
@@ -52,8 +51,8 @@ func newHarness(t *testing.T, change ...func(*config.Config)) *harness {
 	b, err := newBase(t.Context(), cfg, slog.New(slog.DiscardHandler), "test")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, b.close()) })
-	h := &harness{base: b, uses: middleware.NewKeyUses(b.store.TouchAPIKeys, b.log)}
-	server := httptest.NewServer(newEcho(b, h.uses, h.hint))
+	h := &harness{base: b, notes: newNotes(b)}
+	server := httptest.NewServer(newEcho(b, h.notes, h.hint))
 	t.Cleanup(server.Close)
 	h.url = server.URL
 	h.project, h.key = h.newProject(t, "business")

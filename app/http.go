@@ -24,16 +24,16 @@ var errNotReady = errors.New("a vital dependency does not answer")
 
 // newEcho returns everything the public address answers except the pages. hint
 // is told which endpoints have something due.
-func newEcho(b *base, uses *middleware.KeyUses, hint func([]store.Lane)) *echo.Echo {
+func newEcho(b *base, notes *notes, hint func([]store.Lane)) *echo.Echo {
 	problems := middleware.NewProblems(b.cfg.PublicURL, b.log)
 	limiter := ratelimit.New(ratelimit.Config{Redis: b.redis, Servers: b.cfg.ServerCount, Clock: b.clock, Log: b.log})
-	auth := middleware.NewAuth(b.store, limiter, uses, b.clock, b.cfg.UnauthenticatedRate)
+	auth := middleware.NewAuth(b.store, limiter, notes.uses, b.clock, b.cfg.UnauthenticatedRate)
 	engine := idempotency.NewEngine(b.store, problems.Answer, hint, b.log)
 
 	e := echo.New()
 	e.HTTPErrorHandler = problems.Handle
 	e.IPExtractor = clientAddress(b.cfg.TrustedProxies)
-	e.Use(middleware.Trace(b.clock, b.log), middleware.Recover())
+	e.Use(middleware.Trace(b.clock, b.log, notes.requests), middleware.Recover())
 	mountPublic(e, b.checks())
 	middleware.Mount(e, auth, middleware.NewEndpoints(engine), handlers.New(b.store, egress.New(b.cfg.EgressAllow)).Routes())
 	return e

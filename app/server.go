@@ -15,8 +15,12 @@ import (
 	"github.com/botix-pro/platform/web/docs"
 )
 
-// keyUsesEvery is how far last_used_at of a key may lag behind.
-const keyUsesEvery = 10 * time.Second
+const (
+	// keyUsesEvery is how far last_used_at of a key may lag behind.
+	keyUsesEvery = 10 * time.Second
+	// requestLogEvery keeps the request log within a second (contract §3).
+	requestLogEvery = 500 * time.Millisecond
+)
 
 // RunServer answers the API and the dashboard until ctx is over, then ends the
 // requests in flight and returns.
@@ -69,14 +73,33 @@ func apiServices(b *base, listener net.Listener) ([]lifecycle.Named, error) {
 	if err != nil {
 		return nil, fmt.Errorf("docs: %w", err)
 	}
-	uses := middleware.NewKeyUses(b.store.TouchAPIKeys, b.log)
-	e := newEcho(b, uses, hinter.Hint)
+	notes := newNotes(b)
+	e := newEcho(b, notes, hinter.Hint)
 	pages.Register(e)
 	public.Register(e)
-	return []lifecycle.Named{
+	return append(notes.services(), []lifecycle.Named{
 		{Name: "hints", Service: hinter},
-		{Name: "key uses", Service: lifecycle.NewEvery(keyUsesEvery, uses.Flush)},
 		{Name: "dashboard", Service: lifecycle.OnStop(pages.Close)},
 		{Name: "public listener", Service: lifecycle.NewHTTPServer(listener, e, b.log)},
-	}, nil
+	}...), nil
+}
+
+// notes is what requests leave behind without waiting for it.
+type notes struct {
+	uses     *middleware.KeyUses
+	requests *middleware.RequestLog
+}
+
+func newNotes(b *base) *notes {
+	return &notes{
+		uses:     middleware.NewKeyUses(b.store.TouchAPIKeys, b.log),
+		requests: middleware.NewRequestLog(b.store.RecordRequests, b.log),
+	}
+}
+
+func (n *notes) services() []lifecycle.Named {
+	return []lifecycle.Named{
+		{Name: "key uses", Service: lifecycle.NewEvery(keyUsesEvery, n.uses.Flush)},
+		{Name: "request log", Service: lifecycle.NewEvery(requestLogEvery, n.requests.Flush)},
+	}
 }

@@ -43,9 +43,14 @@ func (a *API) readIdempotencyKey(ctx context.Context, r *middleware.Request) (mi
 	if err != nil {
 		return middleware.Result{}, fmt.Errorf("read idempotency key: %w", err)
 	}
+	requests, err := a.store.RequestsOfOperation(ctx, r.Project(), key)
+	if err != nil {
+		return middleware.Result{}, fmt.Errorf("read idempotency key: %w", err)
+	}
 	shown := api.IdempotencyKey{ID: key, Object: "idempotency_key", Attempts: []api.IdempotencyAttempt{}}
 	switch {
 	case record != nil && !record.Forgotten:
+		shown.Attempts = attemptsOf(record, requests)
 		err = fillOperation(&shown, record)
 	case running:
 		shown.Status = api.IdempotencyKeyStatusInProgress
@@ -62,7 +67,6 @@ func fillOperation(shown *api.IdempotencyKey, record *models.IdempotencyRecord) 
 	shown.Method, shown.Path, shown.FirstRequestID = &record.Method, &record.Path, &record.RequestID
 	shown.CompletedAt, shown.ExpiresAt = &completed, &expires
 	status := record.Answer.Status
-	shown.Attempts = []api.IdempotencyAttempt{{RequestID: record.RequestID, At: completed, Status: &status}}
 	if link := record.Answer.Header.Get("Location"); link != "" {
 		shown.Resource = &link
 	}
@@ -73,6 +77,26 @@ func fillOperation(shown *api.IdempotencyKey, record *models.IdempotencyRecord) 
 	body, err := maskedBody(record.Answer)
 	shown.Response = &api.StoredResponse{Status: status, Body: body}
 	return err
+}
+
+// attemptsOf are the physical requests of an operation, in the order in which
+// they came. The one that executed it is part of the key's row and never
+// missing; the others are logged within a second.
+func attemptsOf(record *models.IdempotencyRecord, requests []models.RequestRecord) []api.IdempotencyAttempt {
+	attempts := make([]api.IdempotencyAttempt, 0, len(requests)+1)
+	logged := false
+	for _, request := range requests {
+		logged = logged || request.RequestID == record.RequestID
+		attempts = append(attempts, api.IdempotencyAttempt{
+			RequestID: request.RequestID, At: api.Timestamp(request.At), Status: &request.Status, Replayed: request.Replayed,
+		})
+	}
+	if logged {
+		return attempts
+	}
+	status := record.Answer.Status
+	executing := api.IdempotencyAttempt{RequestID: record.RequestID, At: api.Timestamp(record.CompletedAt), Status: &status}
+	return append([]api.IdempotencyAttempt{executing}, attempts...)
 }
 
 // maskedBody is a stored body without the secret that it may hold: only a

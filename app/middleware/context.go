@@ -12,6 +12,7 @@ const (
 	keyCaller    = "botix.caller"
 	keyOperation = "botix.operation"
 	keyFault     = "botix.fault"
+	keyCode      = "botix.code"
 )
 
 // RequestID returns the id of the physical request, or "" outside [Trace].

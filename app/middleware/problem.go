@@ -59,6 +59,7 @@ func (p *Problems) Handle(err error, c echo.Context) {
 		return
 	}
 	known := classify(err)
+	c.Set(keyCode, known.Entry().Code)
 	if known.ServerFault() {
 		c.Set(keyFault, err)
 	}

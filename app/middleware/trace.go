@@ -16,9 +16,10 @@ import (
 // always ours: a caller's own value is not trusted to be unique.
 const HeaderRequestID = "X-Request-Id"
 
-// Trace gives every request its id and writes its one log line. It renders the
-// error that comes back, so that the line has the status that was sent.
-func Trace(clk clock.Clock, log *slog.Logger) echo.MiddlewareFunc {
+// Trace gives every request its id, writes its one log line, and notes it in the
+// request log. It renders the error that comes back, so that both have the
+// status that was sent.
+func Trace(clk clock.Clock, log *slog.Logger, requests *RequestLog) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			started := clk.Now()
@@ -28,7 +29,11 @@ func Trace(clk clock.Clock, log *slog.Logger) echo.MiddlewareFunc {
 			if err := next(c); err != nil {
 				c.Error(err)
 			}
-			logRequest(c, log, clk.Now().Sub(started))
+			took := clk.Now().Sub(started)
+			logRequest(c, log, took)
+			if record, ok := recordOf(c, started, took); ok {
+				requests.note(record)
+			}
 			return nil
 		}
 	}
