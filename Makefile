@@ -39,6 +39,11 @@ test-fault: need-go ## Kill, freeze and cut off what it stands on (minutes)
 	$(GO) build -o bin/testenv ./internal/testenv/cmd
 	bin/testenv -- $(GO) test -tags fault -count=1 -timeout 30m -v $(TESTFLAGS) ./test/fault
 
+.PHONY: bench
+bench: need-go ## Measure against the bare thing, as ratios (alone on the machine)
+	$(GO) build -o bin/testenv ./internal/testenv/cmd
+	bin/testenv -- $(GO) test -tags bench -count=1 -timeout 30m -v $(TESTFLAGS) ./test/load
+
 .PHONY: lint
 lint: need-go ## Check formatting, go vet and golangci-lint
 	@unformatted=$$($(GOFILES) | xargs $(GOFMT) -l) || exit 1; \

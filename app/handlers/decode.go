@@ -3,6 +3,7 @@ package handlers
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"slices"
@@ -17,6 +18,10 @@ import (
 
 const jsonType = "application/json"
 
+// maxDepth is how deep a body may be nested: far more than anybody means, far
+// less than what exhausts a parser's stack, PostgreSQL's included.
+const maxDepth = 64
+
 // Codes of the entries in a problem's errors.
 const (
 	fieldUnknown   = "UNKNOWN_FIELD"
@@ -30,6 +35,7 @@ const (
 	fieldReserved  = "RESERVED"
 	fieldRange     = "OUT_OF_RANGE"
 	fieldRefused   = "REFUSED"
+	fieldTooDeep   = "TOO_DEEP"
 )
 
 // decode reads a request's JSON object strictly (contract §1): the right media
@@ -91,10 +97,22 @@ func checkObject(body []byte) error {
 		if err != nil {
 			return malformed(string(decoder.StackPointer()), err)
 		}
+		if decoder.StackDepth() > maxDepth {
+			return models.Invalid(models.FieldError{
+				Pointer: outermost(string(decoder.StackPointer())), Code: fieldTooDeep,
+				Detail: fmt.Sprintf("Objects and arrays may be nested %d deep.", maxDepth),
+			})
+		}
 		if token.Kind() == '"' && strings.ContainsRune(token.String(), 0) {
 			return malformed(withoutNUL(string(decoder.StackPointer())), errors.New("a string holds the character NUL"))
 		}
 	}
+}
+
+// outermost is the first part of a pointer.
+func outermost(pointer string) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
+	return "/" + first
 }
 
 // withoutNUL cuts a pointer before the name that holds a NUL: the error itself

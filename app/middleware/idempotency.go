@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
@@ -140,10 +142,31 @@ func newRequest(c echo.Context) (*Request, error) {
 	if !slices.Contains(models.APIVersions(), version) {
 		return nil, models.NewError(models.CodeInvalidRequest, "%s %q is not a version of this API; see /docs/changelog.", headerAPIVersion, version)
 	}
+	if err := checkText(c); err != nil {
+		return nil, err
+	}
 	return &Request{
 		ID: RequestID(c), Caller: caller, APIVersion: version,
 		Query: c.QueryParams(), Header: c.Request().Header, params: pathParameters(c),
 	}, nil
+}
+
+// checkText refuses what no text column can hold, wherever the URL hides it.
+func checkText(c echo.Context) error {
+	parameter := pathParameters(c)
+	texts := []string{}
+	for _, name := range c.ParamNames() {
+		texts = append(texts, parameter(name))
+	}
+	for name, values := range c.QueryParams() {
+		texts = append(append(texts, name), values...)
+	}
+	for _, text := range texts {
+		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+			return models.NewError(models.CodeInvalidRequest, "The path and the query are UTF-8 without the character NUL.")
+		}
+	}
+	return nil
 }
 
 // pathParameters decodes path parameters, which Echo leaves encoded when the

@@ -10,22 +10,25 @@ import (
 	"github.com/botix-pro/platform/app/models"
 )
 
-// Mount registers the routes behind authentication. A path's other methods
-// answer 405 with Allow, OPTIONS answers 204 with Allow, GET brings HEAD, and a
-// path that nobody registered answers 404: all of them with the limit's headers.
+// Mount registers the routes behind authentication. GET brings HEAD, every path
+// answers OPTIONS with 204 and Allow, its other methods answer 405 with Allow,
+// and a path that nobody registered answers 404: all of them with the limit's
+// headers.
 func Mount(e *echo.Echo, auth *Auth, endpoints *Endpoints, routes []Route) {
-	allowed := map[string][]string{}
+	known := allowed{}
 	for _, route := range routes {
 		handler := endpoints.Handler(route)
 		for _, method := range methodsOf(route) {
 			e.Add(method, route.Path, handler, SecureHeaders, auth.PublicAPI, RequireScope(route.Scope))
-			allowed[route.Path] = append(allowed[route.Path], method)
+			known[route.Path] = append(known[route.Path], method)
 		}
 	}
-	for path, methods := range allowed {
-		mountOthers(e, auth, path, append(methods, http.MethodOptions))
+	for path := range known {
+		known[path] = append(known[path], http.MethodOptions)
+		slices.Sort(known[path])
+		e.OPTIONS(path, options(known[path]), SecureHeaders, auth.Unmatched)
 	}
-	e.RouteNotFound("/*", notFound, SecureHeaders, auth.Unmatched)
+	e.RouteNotFound("/*", known.refuse, SecureHeaders, auth.Unmatched)
 }
 
 func methodsOf(route Route) []string {
@@ -35,26 +38,34 @@ func methodsOf(route Route) []string {
 	return []string{route.Method}
 }
 
-// mountOthers answers the methods that a path does not have.
-func mountOthers(e *echo.Echo, auth *Auth, path string, allowed []string) {
-	slices.Sort(allowed)
-	refuse := func(echo.Context) error {
-		err := models.NewError(models.CodeMethodNotAllowed, "This path answers %s.", strings.Join(allowed, ", "))
-		err.Allow = allowed
-		return err
-	}
-	e.OPTIONS(path, func(c echo.Context) error {
-		c.Response().Header().Set(echo.HeaderAllow, strings.Join(allowed, ", "))
+func options(methods []string) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		c.Response().Header().Set(echo.HeaderAllow, strings.Join(methods, ", "))
 		return c.NoContent(http.StatusNoContent)
-	}, SecureHeaders, auth.Unmatched)
-	for _, method := range []string{
-		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
-		http.MethodTrace, http.MethodConnect,
-	} {
-		if !slices.Contains(allowed, method) {
-			e.Add(method, path, refuse, SecureHeaders, auth.Unmatched)
-		}
 	}
 }
 
-func notFound(echo.Context) error { return echo.ErrNotFound }
+// allowed is the methods of each path, by its template.
+type allowed map[string][]string
+
+// refuse answers what no route matches: 405 when the path exists with another
+// method, unheard-of ones included, else 404.
+func (a allowed) refuse(c echo.Context) error {
+	path := c.Request().URL.EscapedPath()
+	for template, methods := range a {
+		if matches(template, path) {
+			err := models.NewError(models.CodeMethodNotAllowed, "This path answers %s.", strings.Join(methods, ", "))
+			err.Allow = methods
+			return err
+		}
+	}
+	return echo.ErrNotFound
+}
+
+// matches reports whether a path has the template's form.
+func matches(template, path string) bool {
+	want, got := strings.Split(template, "/"), strings.Split(path, "/")
+	return slices.EqualFunc(want, got, func(want, got string) bool {
+		return want == got || (strings.HasPrefix(want, ":") && got != "")
+	})
+}

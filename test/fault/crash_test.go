@@ -43,7 +43,7 @@ func TestServerKilledAtAnyInstant(t *testing.T) {
 			close(first)
 		}()
 		// Spread over the whole request and a little beyond.
-		pause(time.Duration(rand.Int64N(int64(whole * 3 / 2)))) //nolint:gosec // any spread will do
+		pause(time.Duration(rand.Int64N(int64(whole * 3 / 2))))
 		victim.Kill(t)
 		before, ok := <-first
 		after := s.insist(t, key, body, steady.URL)

@@ -1,0 +1,166 @@
+//go:build bench
+
+package load_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/internal/clock"
+	"github.com/botix-pro/platform/internal/localstack"
+	"github.com/botix-pro/platform/internal/testenv"
+	"github.com/botix-pro/platform/test/programs"
+)
+
+const (
+	connections = 16
+	rounds      = 5
+	interval    = 3 * time.Second
+	body        = `{"name":"Ada Lovelace","email":"ada@example.com"}`
+	// maxSteal is the share of the CPU taken by others above which a round is
+	// repeated.
+	maxSteal = 0.05
+)
+
+// contender is one side of a comparison.
+type contender struct {
+	name    string
+	request func(ctx context.Context) *http.Request
+}
+
+// A protected POST against the same insert without protection; a replay against
+// an answer that asks nobody.
+func TestPosts(t *testing.T) {
+	postgres, redis := durablePostgres(t), testenv.PrivateRedis(t)
+	databaseURL := postgres.URL(localstack.DefaultDatabase)
+	server := programs.StartServer(t, programs.Environment(databaseURL, redis.URL()))
+	demo := programs.Plant(t, databaseURL, "http://127.0.0.1:9/")
+	unlimited(t, databaseURL)
+	bare := startBare(t, databaseURL)
+
+	post := func(url, key string) func(context.Context) *http.Request {
+		return func(ctx context.Context) *http.Request {
+			request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+			require.NoError(t, err)
+			request.Header.Set("Content-Type", "application/json")
+			request.Header.Set("Authorization", "Bearer "+demo.APIKey)
+			request.Header.Set("Idempotency-Key", or(key, models.NewID("", clock.System{}.Now())))
+			return request
+		}
+	}
+	t.Logf("%d CPUs, %s, %d connections, medians of %d rounds of %s, load generator beside", runtime.NumCPU(), runtime.Version(), connections, rounds, interval)
+	compare(t, "protected POST /contacts (key, limit, one matching endpoint) ÷ bare Echo + GORM insert",
+		contender{"protected", post(server.URL+"/contacts", "")}, contender{"bare insert", post(bare+"/insert", "")})
+	first, err := programs.Post(t.Context(), server.URL, demo.APIKey, "same", body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusCreated, first.Status)
+	compare(t, "replay ÷ bare Echo answer",
+		contender{"replay", post(server.URL+"/contacts", "same")}, contender{"bare answer", post(bare+"/answer", "")})
+}
+
+func or(value, otherwise string) string {
+	if value == "" {
+		return otherwise
+	}
+	return value
+}
+
+// compare runs both sides in turn and prints the ratio of their medians.
+func compare(t *testing.T, title string, a, b contender) {
+	t.Helper()
+	var rates [2][]float64
+	for range rounds {
+		for side, c := range []contender{a, b} {
+			rates[side] = append(rates[side], rate(t, c))
+		}
+	}
+	first, second := median(rates[0]), median(rates[1])
+	t.Logf("%s: %.2f (%s %.0f/s, %s %.0f/s)", title, first/second, a.name, first, b.name, second)
+}
+
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+// rate is how many requests a second a contender answers with 201.
+func rate(t *testing.T, c contender) float64 {
+	t.Helper()
+	for {
+		before := steal(t)
+		answered := answeredWithin(t, c)
+		if taken := steal(t) - before; taken <= maxSteal*interval.Seconds()*float64(runtime.NumCPU()) {
+			return float64(answered) / interval.Seconds()
+		}
+		t.Log("a round is repeated: the machine was busy with others")
+	}
+}
+
+func answeredWithin(t *testing.T, c contender) int64 {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), interval)
+	defer cancel()
+	transport := &http.Transport{MaxConnsPerHost: connections, MaxIdleConnsPerHost: connections}
+	defer transport.CloseIdleConnections()
+	var answered, failed atomic.Int64
+	var wg sync.WaitGroup
+	for range connections {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				response, err := transport.RoundTrip(c.request(ctx))
+				if err != nil {
+					continue // the interval is over
+				}
+				_, _ = io.Copy(io.Discard, response.Body)
+				_ = response.Body.Close()
+				if response.StatusCode == http.StatusCreated {
+					answered.Add(1)
+				} else {
+					failed.Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	require.Zero(t, failed.Load(), "%s answered something else than 201", c.name)
+	return answered.Load()
+}
+
+// steal is the CPU time, in seconds, that the hypervisor gave to others.
+func steal(t *testing.T) float64 {
+	t.Helper()
+	raw, err := os.ReadFile("/proc/stat")
+	require.NoError(t, err)
+	var user, nice, system, idle, iowait, irq, softirq, stolen float64
+	_, err = fmt.Sscanf(string(raw), "cpu %f %f %f %f %f %f %f %f", &user, &nice, &system, &idle, &iowait, &irq, &softirq, &stolen)
+	require.NoError(t, err)
+	return stolen / 100
+}
+
+func startBare(t *testing.T, databaseURL string) (url string) {
+	t.Helper()
+	addr := programs.FreeAddr(t)
+	command := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0])
+	command.Env = append(os.Environ(), bareVariable+"="+addr, "DATABASE_URL="+databaseURL)
+	require.NoError(t, command.Start())
+	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
+	require.Eventually(t, func() bool {
+		answer, err := programs.Get(t.Context(), "http://"+addr, "")
+		return err == nil && answer.Status == http.StatusNotFound
+	}, programs.Patience, 20*time.Millisecond)
+	return "http://" + addr
+}
