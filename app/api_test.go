@@ -151,6 +151,8 @@ func TestBadInputIsRefusedWithItsCode(t *testing.T) {
 		"invalid UTF-8 in path": {call{method: http.MethodPut, path: "/contacts/by-external-id/%ff", body: `{}`}, 400, models.CodeInvalidRequest, ""},
 		"NUL in the query":      {call{method: http.MethodGet, path: "/contacts?tag=%00"}, 400, models.CodeInvalidRequest, ""},
 		"invalid UTF-8 filter":  {call{method: http.MethodGet, path: "/contacts?email=%ff"}, 400, models.CodeInvalidRequest, ""},
+		"broken escape":         {call{method: http.MethodGet, path: "/contacts?email=%zz"}, 400, models.CodeInvalidRequest, ""},
+		"semicolon":             {call{method: http.MethodGet, path: "/contacts?limit=1;email=x"}, 400, models.CodeInvalidRequest, ""},
 		"invalid UTF-8 name":    {call{method: http.MethodGet, path: "/contacts?%ff=1"}, 400, models.CodeInvalidRequest, ""},
 		"nested too deep":       {post(`{"attributes":{"a":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}}`), 422, models.CodeValidationFailed, "/attributes"},
 		"bad limit":             {call{method: http.MethodGet, path: "/contacts?limit=101"}, 400, models.CodeInvalidRequest, "?limit"},

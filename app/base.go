@@ -27,6 +27,7 @@ type base struct {
 	clock    clock.Clock
 	store    *store.Store
 	redis    redis.UniversalClient // never repeats a command; see newRedis
+	queue    redis.UniversalClient // asynq's
 	registry *prometheus.Registry
 }
 
@@ -41,13 +42,17 @@ func newBase(ctx context.Context, cfg config.Config, log *slog.Logger, program s
 	if err != nil {
 		return nil, err
 	}
+	queue, err := newQueueRedis(cfg.RedisURL)
+	if err != nil {
+		return nil, errors.Join(err, client.Close())
+	}
 	st, err := store.Open(ctx, store.Config{
 		URL: cfg.DatabaseURL, MaxConns: cfg.DatabaseMaxConns, Application: "botix-" + program,
 	}, box)
 	if err != nil {
-		return nil, errors.Join(err, client.Close())
+		return nil, errors.Join(err, client.Close(), queue.Close())
 	}
-	b := &base{cfg: cfg, log: log, clock: clock.System{}, store: st, redis: client, registry: telemetry.NewRegistry()}
+	b := &base{cfg: cfg, log: log, clock: clock.System{}, store: st, redis: client, queue: queue, registry: telemetry.NewRegistry()}
 	if err := migrations.Check(ctx, st.DB()); err != nil {
 		return nil, errors.Join(fmt.Errorf("%w; run: server migrate", err), b.close())
 	}
@@ -58,7 +63,7 @@ func newBase(ctx context.Context, cfg config.Config, log *slog.Logger, program s
 }
 
 func (b *base) close() error {
-	return errors.Join(b.redis.Close(), b.store.Close())
+	return errors.Join(b.redis.Close(), b.queue.Close(), b.store.Close())
 }
 
 // checks are what the process depends on, by the names that /readyz shows.
@@ -98,15 +103,12 @@ func start(cfg config.Config, program string) *slog.Logger {
 	return log
 }
 
-// Migrate applies the pending migrations.
+// Migrate applies the pending migrations. It does not use the store's pool: an
+// index on a large table may take longer than any request's statement may.
 func Migrate(ctx context.Context, cfg config.Config) error {
-	box, err := seal.New(cfg.EncryptionKeys)
-	if err != nil {
-		return fmt.Errorf("encryption keys: %w", err)
-	}
-	st, err := store.Open(ctx, store.Config{URL: cfg.DatabaseURL, MaxConns: 2, Application: "botix-migrate"}, box)
+	db, err := store.OpenUnbounded(cfg.DatabaseURL)
 	if err != nil {
 		return err
 	}
-	return errors.Join(migrations.Up(ctx, st.DB()), st.Close())
+	return errors.Join(migrations.Up(ctx, db), db.Close())
 }

@@ -177,16 +177,12 @@ func (d *dev) serve(ctx context.Context, b *base) error {
 }
 
 func (d *dev) services(b *base, receiver http.Handler) ([]lifecycle.Named, error) {
-	worker, err := workServices(b)
-	if err != nil {
-		return nil, err
-	}
 	server, err := apiServices(b, d.public)
 	if err != nil {
 		return nil, err
 	}
 	demoReceiver := lifecycle.Named{Name: "demo receiver", Service: lifecycle.NewHTTPServer(d.receiver, receiver, b.log)}
-	return append(append([]lifecycle.Named{demoReceiver}, worker...), server...), nil
+	return append(append([]lifecycle.Named{demoReceiver}, workServices(b)...), server...), nil
 }
 
 func (d *dev) receiverURL() string { return "http://" + d.receiver.Addr().String() + "/webhooks" }

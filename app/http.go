@@ -41,21 +41,24 @@ func newEcho(b *base, notes *notes, hint func([]store.Lane)) *echo.Echo {
 
 // mountPublic registers what needs no key and is not counted.
 func mountPublic(e *echo.Echo, checks []telemetry.Check) {
-	e.GET("/healthz", func(c echo.Context) error {
-		return c.JSON(http.StatusOK, map[string]string{"status": telemetry.OK})
-	}, middleware.SecureHeaders)
-	e.GET("/readyz", func(c echo.Context) error {
-		ctx, cancel := context.WithTimeout(c.Request().Context(), telemetry.ReadyTimeout)
-		defer cancel()
-		found := telemetry.Readiness(ctx, checks)
-		if found.Status == telemetry.Unavailable {
-			return models.Unavailable(errNotReady, models.NotApplied)
-		}
-		return c.JSON(http.StatusOK, found)
-	}, middleware.SecureHeaders)
-	e.GET("/openapi.yaml", func(c echo.Context) error {
-		return c.Blob(http.StatusOK, "application/yaml", api.Spec)
-	}, middleware.SecureHeaders)
+	for path, answer := range map[string]echo.HandlerFunc{
+		"/healthz":      func(c echo.Context) error { return c.JSON(http.StatusOK, map[string]string{"status": telemetry.OK}) },
+		"/readyz":       func(c echo.Context) error { return answerReadiness(c, checks) },
+		"/openapi.yaml": func(c echo.Context) error { return c.Blob(http.StatusOK, "application/yaml", api.Spec) },
+	} {
+		e.GET(path, answer, middleware.SecureHeaders)
+		e.HEAD(path, answer, middleware.SecureHeaders)
+	}
+}
+
+func answerReadiness(c echo.Context, checks []telemetry.Check) error {
+	ctx, cancel := context.WithTimeout(c.Request().Context(), telemetry.ReadyTimeout)
+	defer cancel()
+	found := telemetry.Readiness(ctx, checks)
+	if found.Status == telemetry.Unavailable {
+		return models.Unavailable(errNotReady, models.NotApplied)
+	}
+	return c.JSON(http.StatusOK, found)
 }
 
 // clientAddress believes X-Forwarded-For only from the proxies that the

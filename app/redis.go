@@ -1,38 +1,75 @@
 package app
 
 import (
+	"errors"
 	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
 	"time"
 
-	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 )
 
-// redisTimeout bounds every question to Redis: nothing a request needs waits
+// redisTimeout bounds every question that a request asks Redis: nothing waits
 // for it longer, and everything works without its answer.
 const redisTimeout = 250 * time.Millisecond
 
-// newRedis returns a client that never repeats a command. go-redis repeats
-// three times by default, and a counter whose reply was lost would count twice.
+// newRedis returns the client that requests use. It never repeats a command:
+// go-redis repeats three times by default, and a counter whose reply was lost
+// would count twice.
 func newRedis(rawURL string) (redis.UniversalClient, error) {
-	parsed, err := asynq.ParseRedisURI(rawURL)
+	options, err := redisOptions(rawURL)
 	if err != nil {
-		return nil, fmt.Errorf("REDIS_URL: %w", err)
+		return nil, err
 	}
-	options := &redis.UniversalOptions{
-		MaxRetries: -1, DialTimeout: redisTimeout, ReadTimeout: redisTimeout, WriteTimeout: redisTimeout,
-		PoolTimeout: redisTimeout, DialerRetries: 1,
-	}
-	switch opt := parsed.(type) {
-	case asynq.RedisClientOpt:
-		options.Addrs, options.DB, options.TLSConfig = []string{opt.Addr}, opt.DB, opt.TLSConfig
-		options.Username, options.Password = opt.Username, opt.Password
-	case asynq.RedisFailoverClientOpt:
-		options.Addrs, options.MasterName, options.DB, options.TLSConfig = opt.SentinelAddrs, opt.MasterName, opt.DB, opt.TLSConfig
-		options.Username, options.Password = opt.Username, opt.Password
-		options.SentinelUsername, options.SentinelPassword = opt.SentinelUsername, opt.SentinelPassword
-	default:
-		return nil, fmt.Errorf("REDIS_URL: %T is not supported", parsed)
+	options.MaxRetries, options.DialerRetries = -1, 1
+	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = redisTimeout, redisTimeout, redisTimeout
+	options.PoolTimeout = redisTimeout
+	return redis.NewUniversalClient(options), nil
+}
+
+// newQueueRedis returns the client that asynq uses, in the background and with
+// patience: a hint sent twice does no harm.
+func newQueueRedis(rawURL string) (redis.UniversalClient, error) {
+	options, err := redisOptions(rawURL)
+	if err != nil {
+		return nil, err
 	}
 	return redis.NewUniversalClient(options), nil
+}
+
+// redisOptions reads redis://, rediss:// and
+// redis-sentinel://user:password@host1,host2/db?master=name&sentinel_password=….
+func redisOptions(rawURL string) (*redis.UniversalOptions, error) {
+	if strings.HasPrefix(rawURL, "redis-sentinel://") {
+		return sentinelOptions(rawURL)
+	}
+	parsed, err := redis.ParseURL(rawURL)
+	if err != nil {
+		return nil, errors.New("REDIS_URL cannot be read") // the error would repeat the value, password included
+	}
+	return &redis.UniversalOptions{
+		Addrs: []string{parsed.Addr}, Username: parsed.Username, Password: parsed.Password, DB: parsed.DB, TLSConfig: parsed.TLSConfig,
+	}, nil
+}
+
+func sentinelOptions(rawURL string) (*redis.UniversalOptions, error) {
+	parsed, err := url.Parse(rawURL)
+	if err != nil {
+		return nil, errors.New("REDIS_URL cannot be read")
+	}
+	database := 0
+	if path := strings.Trim(parsed.Path, "/"); path != "" {
+		if database, err = strconv.Atoi(path); err != nil {
+			return nil, fmt.Errorf("REDIS_URL: the database %q is not a number", path)
+		}
+	}
+	password, _ := parsed.User.Password()
+	query := parsed.Query()
+	return &redis.UniversalOptions{
+		Addrs: strings.Split(parsed.Host, ","), MasterName: query.Get("master"), DB: database,
+		Username: parsed.User.Username(), Password: password,
+		SentinelUsername: query.Get("sentinel_username"), SentinelPassword: query.Get("sentinel_password"),
+	}, nil
 }

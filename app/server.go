@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/botix-pro/platform/app/middleware"
+	"github.com/botix-pro/platform/app/webhooks"
 	"github.com/botix-pro/platform/internal/config"
 	"github.com/botix-pro/platform/internal/lifecycle"
 	"github.com/botix-pro/platform/web/dashboard"
@@ -58,10 +59,7 @@ func serverServices(ctx context.Context, b *base) ([]lifecycle.Named, error) {
 
 // apiServices are what answers the public address.
 func apiServices(b *base, listener net.Listener) ([]lifecycle.Named, error) {
-	hinter, err := newHinter(b)
-	if err != nil {
-		return nil, err
-	}
+	hinter := webhooks.NewHinter(b.queue, b.log)
 	pages, err := dashboard.New(dashboard.Config{
 		Queries: b.store, DB: b.store.DB(), Log: b.log, Clock: b.clock,
 		PublicURL: b.cfg.PublicURL, Secure: strings.HasPrefix(b.cfg.PublicURL, "https://"),

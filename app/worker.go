@@ -3,10 +3,7 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
-
-	"github.com/hibiken/asynq"
 
 	"github.com/botix-pro/platform/app/webhooks"
 	"github.com/botix-pro/platform/internal/config"
@@ -41,29 +38,21 @@ func workerServices(ctx context.Context, b *base) ([]lifecycle.Named, error) {
 	if err != nil {
 		return nil, err
 	}
-	work, err := workServices(b)
-	if err != nil {
-		return nil, err
-	}
-	return append([]lifecycle.Named{internal}, work...), nil
+	return append([]lifecycle.Named{internal}, workServices(b)...), nil
 }
 
 // workServices are what delivers.
-func workServices(b *base) ([]lifecycle.Named, error) {
-	queue, err := queueRedis(b.cfg.RedisURL)
-	if err != nil {
-		return nil, err
-	}
+func workServices(b *base) []lifecycle.Named {
 	guard := egress.New(b.cfg.EgressAllow)
 	worker := webhooks.NewWorker(webhooks.WorkerConfig{
-		Store: b.store, Redis: queue, Transport: guard.Transport(egress.TransportConfig{}),
+		Store: b.store, Redis: b.queue, Transport: guard.Transport(egress.TransportConfig{}),
 		Schedule: webhooks.Schedule(b.cfg.WebhookRetrySchedule), Concurrency: b.cfg.WorkerConcurrency,
 		UserAgent: "BOTIX-Webhooks/" + b.cfg.Version, Clock: b.clock, Log: b.log,
 	})
 	return []lifecycle.Named{
 		{Name: "webhooks", Service: worker},
 		{Name: "purge", Service: lifecycle.NewEvery(purgeEvery, func(ctx context.Context) { purge(ctx, b) })},
-	}, nil
+	}
 }
 
 // purge frees what expired idempotency keys take, in small batches.
@@ -75,21 +64,4 @@ func purge(ctx context.Context, b *base) {
 			return
 		}
 	}
-}
-
-// queueRedis is how asynq reaches Redis.
-func queueRedis(rawURL string) (asynq.RedisConnOpt, error) {
-	parsed, err := asynq.ParseRedisURI(rawURL)
-	if err != nil {
-		return nil, fmt.Errorf("REDIS_URL: %w", err)
-	}
-	return parsed, nil
-}
-
-func newHinter(b *base) (*webhooks.Hinter, error) {
-	queue, err := queueRedis(b.cfg.RedisURL)
-	if err != nil {
-		return nil, err
-	}
-	return webhooks.NewHinter(queue, b.log), nil
 }

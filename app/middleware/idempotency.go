@@ -140,33 +140,40 @@ func newRequest(c echo.Context) (*Request, error) {
 		version = caller.Project.APIVersion
 	}
 	if !slices.Contains(models.APIVersions(), version) {
-		return nil, models.NewError(models.CodeInvalidRequest, "%s %q is not a version of this API; see /docs/changelog.", headerAPIVersion, version)
+		return nil, models.NewError(models.CodeInvalidRequest, "%s %q is not a version of this API; there is %s.", headerAPIVersion, version, models.CurrentAPIVersion)
 	}
-	if err := checkText(c); err != nil {
+	query, err := readQuery(c)
+	if err != nil {
 		return nil, err
 	}
 	return &Request{
 		ID: RequestID(c), Caller: caller, APIVersion: version,
-		Query: c.QueryParams(), Header: c.Request().Header, params: pathParameters(c),
+		Query: query, Header: c.Request().Header, params: pathParameters(c),
 	}, nil
 }
 
-// checkText refuses what no text column can hold, wherever the URL hides it.
-func checkText(c echo.Context) error {
+// readQuery parses the query strictly: what cannot be read must not be ignored,
+// or a filter with a mistake in it would silently widen the answer. It also
+// refuses, there and in the path, what no text column can hold.
+func readQuery(c echo.Context) (url.Values, error) {
+	query, err := url.ParseQuery(c.Request().URL.RawQuery)
+	if err != nil {
+		return nil, models.NewError(models.CodeInvalidRequest, "The query is not percent-encoded as name=value pairs joined by &.")
+	}
 	parameter := pathParameters(c)
-	texts := []string{}
+	texts := []string{c.Request().URL.RawQuery}
 	for _, name := range c.ParamNames() {
 		texts = append(texts, parameter(name))
 	}
-	for name, values := range c.QueryParams() {
+	for name, values := range query {
 		texts = append(append(texts, name), values...)
 	}
 	for _, text := range texts {
 		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-			return models.NewError(models.CodeInvalidRequest, "The path and the query are UTF-8 without the character NUL.")
+			return nil, models.NewError(models.CodeInvalidRequest, "The path and the query are UTF-8 without the character NUL.")
 		}
 	}
-	return nil
+	return query, nil
 }
 
 // pathParameters decodes path parameters, which Echo leaves encoded when the

@@ -98,6 +98,16 @@ func openPool(cfg Config) (*sql.DB, error) {
 	return db, nil
 }
 
+// OpenUnbounded opens a pool whose sessions have the server's own settings
+// instead of the platform's bounds, for migrations.
+func OpenUnbounded(url string) (*sql.DB, error) {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("parse the database URL: %w", err)
+	}
+	return stdlib.OpenDB(*config), nil
+}
+
 // DB is the process's one pool, for libraries that need it (migrations, the
 // session store).
 func (s *Store) DB() *sql.DB { return s.db }

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/botix-pro/platform/app/models"
@@ -106,10 +106,12 @@ func newEngine(t *testing.T, answer func(int, http.ResponseWriter, *http.Request
 	return e
 }
 
-func (e *engine) redis() asynq.RedisConnOpt {
-	parsed, err := asynq.ParseRedisURI(e.redisURL)
+func (e *engine) redis() redis.UniversalClient {
+	options, err := redis.ParseURL(e.redisURL)
 	require.NoError(e.t, err)
-	return parsed
+	client := redis.NewClient(options)
+	e.t.Cleanup(func() { _ = client.Close() })
+	return client
 }
 
 // worker starts a worker that retries within milliseconds; it stops with the test.

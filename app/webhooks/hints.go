@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
 
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
@@ -47,11 +48,10 @@ type Hinter struct {
 	ended   chan struct{}
 }
 
-// NewHinter returns a hinter on a Redis connection whose timeouts should be
-// short.
-func NewHinter(redis asynq.RedisConnOpt, log *slog.Logger) *Hinter {
+// NewHinter returns a hinter on a Redis connection that stays the caller's.
+func NewHinter(client redis.UniversalClient, log *slog.Logger) *Hinter {
 	return &Hinter{
-		client: asynq.NewClient(redis), log: log, waiting: map[store.Lane]struct{}{},
+		client: asynq.NewClientFromRedisClient(client), log: log, waiting: map[store.Lane]struct{}{},
 		wake: make(chan struct{}, 1), stop: make(chan struct{}), ended: make(chan struct{}),
 	}
 }
@@ -92,9 +92,6 @@ func (h *Hinter) Stop(ctx context.Context) error {
 	case <-h.ended:
 	case <-ctx.Done():
 		return fmt.Errorf("hints were left unsent: %w", ctx.Err())
-	}
-	if err := h.client.Close(); err != nil {
-		return fmt.Errorf("close the hints' connection: %w", err)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
 
 	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/internal/clock"
@@ -32,8 +33,8 @@ const (
 // WorkerConfig sets a worker up.
 type WorkerConfig struct {
 	Store       *store.Store
-	Redis       asynq.RedisConnOpt
-	Transport   *http.Transport // guarded, see egress.Guard
+	Redis       redis.UniversalClient // stays the caller's
+	Transport   *http.Transport       // guarded, see egress.Guard
 	Schedule    Schedule
 	Concurrency int // lanes drained at a time by hints; the sweeper has as many again
 	UserAgent   string
@@ -63,7 +64,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	return &Worker{
 		cfg: cfg, recorder: rec,
 		drainer: newDrainer(cfg.Store, sender, rec, cfg.Schedule, cfg.Clock, cfg.Log),
-		queue: asynq.NewServer(cfg.Redis, asynq.Config{
+		queue: asynq.NewServerFromRedisClient(cfg.Redis, asynq.Config{
 			Concurrency: cfg.Concurrency, Queues: map[string]int{queueName: 1}, Logger: queueLog{cfg.Log}, LogLevel: asynq.WarnLevel,
 			TaskCheckInterval: taskCheck, DelayedTaskCheckInterval: delayedCheck, ShutdownTimeout: stopPatience,
 		}),
