@@ -79,7 +79,7 @@ func (a *Admin) CreateKey(
 		expires := now.Add(lifetime)
 		key.ExpiresAt = &expires
 	}
-	_, err = a.store.Write(ctx, project, func(tx *store.Tx) error { tx.CreateAPIKey(key); return nil })
+	_, err = a.store.Write(ctx, project, func(tx *store.Tx) error { return tx.CreateAPIKey(ctx, key) })
 	return secret, key, err
 }
 

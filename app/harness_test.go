@@ -88,10 +88,12 @@ func (h *harness) newProject(t *testing.T, plan string, scopes ...models.Scope) 
 	require.NoError(t, err)
 	_, err = h.base.store.Write(t.Context(), project, func(tx *store.Tx) error {
 		tx.CreateProject(models.Project{Name: "Test", Mode: models.ModeLive, PlanID: plan, APIVersion: models.CurrentAPIVersion, CreatedAt: now})
-		tx.CreateAPIKey(models.APIKey{
+		if err := tx.CreateAPIKey(t.Context(), models.APIKey{
 			ID: models.NewID(models.PrefixKey, now), Name: "Test", Prefix: models.ShownPrefix(secret),
 			Hash: models.HashAPIKey(secret), Scopes: scopes, CreatedAt: now,
-		})
+		}); err != nil {
+			return err
+		}
 		return tx.CreateEndpoint(&models.WebhookEndpoint{
 			ID: models.NewID(models.PrefixEndpoint, now), URL: "https://example.com", EventTypes: []string{"*"},
 			Status: models.EndpointActive, MaxInFlight: 10, CreatedAt: now,

@@ -98,11 +98,13 @@ func (s Seed) plant(ctx context.Context, c Credentials, receiverURL string) erro
 			Name: "Demo", Mode: models.ModeLive, PlanID: "business", APIVersion: models.CurrentAPIVersion, CreatedAt: now,
 		})
 		tx.CreateUser(models.User{ID: models.NewID(models.PrefixUser, now), Email: c.Email, PasswordHash: hash, CreatedAt: now})
-		tx.CreateAPIKey(models.APIKey{
+		if err := tx.CreateAPIKey(ctx, models.APIKey{
 			ID: models.NewID(models.PrefixKey, now), Name: "Demo key",
 			Prefix: models.ShownPrefix(c.APIKey), Hash: models.HashAPIKey(c.APIKey),
 			Scopes: []models.Scope{models.ScopeRead, models.ScopeWrite}, CreatedAt: now,
-		})
+		}); err != nil {
+			return err
+		}
 		return tx.CreateEndpoint(s.endpoint(c, receiverURL))
 	})
 	if err != nil {

@@ -35,8 +35,8 @@ func (a *API) readMe(_ context.Context, r *middleware.Request) (middleware.Resul
 // readIdempotencyKey is GET /idempotency-keys/{key}: what became of an operation
 // whose answer was lost.
 func (a *API) readIdempotencyKey(ctx context.Context, r *middleware.Request) (middleware.Result, error) {
-	key, err := idempotency.ParseKey([]string{r.Param("key")})
-	if err != nil {
+	key := r.Param("key")
+	if err := idempotency.CheckKey(key); err != nil {
 		return middleware.Result{}, err
 	}
 	running, record, err := a.store.Operation(ctx, r.Project(), key)

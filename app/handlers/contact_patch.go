@@ -65,6 +65,12 @@ func patchAttributes(contact *models.Contact, null bool, patch jsontext.Value) e
 		contact.Attributes = []byte("{}")
 		return nil
 	}
+	// Bounded before it is merged: merging reads what is nested once a level.
+	if len(patch) > maxAttributeBytes {
+		var found faults
+		found.attributes("/attributes", patch)
+		return found.err()
+	}
 	merged, err := mergePatch(contact.Attributes, patch)
 	if err != nil {
 		return fmt.Errorf("merge attributes: %w", err)

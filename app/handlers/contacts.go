@@ -77,6 +77,9 @@ func (a *API) updateContact(ctx context.Context, tx *store.Tx, r *middleware.Req
 
 // deleteContact is DELETE /contacts/{id}.
 func (a *API) deleteContact(ctx context.Context, tx *store.Tx, r *middleware.Request) (middleware.Result, error) {
+	if err := noBody(r); err != nil {
+		return middleware.Result{}, err
+	}
 	contact, err := lockContact(ctx, tx, r)
 	if err != nil {
 		return middleware.Result{}, err

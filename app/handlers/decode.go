@@ -52,6 +52,13 @@ func decodeOptional[T any](r *middleware.Request) (T, error) {
 	return decode[T](r)
 }
 
+// noBody refuses a body that says something where nothing can be said: an empty
+// object, or none.
+func noBody(r *middleware.Request) error {
+	_, err := decodeOptional[struct{}](r)
+	return err
+}
+
 // decodeAs does the same for the given media types.
 func decodeAs[T any](r *middleware.Request, mediaTypes ...string) (T, error) {
 	var value T
@@ -68,8 +75,10 @@ func decodeAs[T any](r *middleware.Request, mediaTypes ...string) (T, error) {
 }
 
 func checkMediaType(r *middleware.Request, want []string) error {
-	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return models.NewError(models.CodeUnsupportedMediaType, "Content-Encoding %q is not supported; send the body as it is.", encoding)
+	for _, encoding := range r.Header.Values("Content-Encoding") {
+		if !strings.EqualFold(encoding, "identity") {
+			return models.NewError(models.CodeUnsupportedMediaType, "Content-Encoding %q is not supported; send the body as it is.", encoding)
+		}
 	}
 	got, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || !slices.Contains(want, got) {

@@ -44,9 +44,6 @@ func (a *API) updateEndpoint(ctx context.Context, tx *store.Tx, r *middleware.Re
 	if err != nil {
 		return middleware.Result{}, err
 	}
-	if err := checkMatch(r, endpointTag(endpoint)); err != nil {
-		return middleware.Result{}, err
-	}
 	patchEndpoint(endpoint, patch.WebhookEndpointUpdate)
 	if err := validateEndpoint(endpoint); err != nil {
 		return middleware.Result{}, err

@@ -126,11 +126,11 @@ func (a *API) listEndpoints(ctx context.Context, r *middleware.Request) (middlew
 // deleteEndpoint is DELETE /webhook-endpoints/{id}. The row stays as a tombstone
 // without its secrets, so that what is in flight ends in order.
 func (a *API) deleteEndpoint(ctx context.Context, tx *store.Tx, r *middleware.Request) (middleware.Result, error) {
-	endpoint, err := lockEndpoint(ctx, tx, r)
-	if err != nil {
+	if err := noBody(r); err != nil {
 		return middleware.Result{}, err
 	}
-	if err := checkMatch(r, endpointTag(endpoint)); err != nil {
+	endpoint, err := lockEndpoint(ctx, tx, r)
+	if err != nil {
 		return middleware.Result{}, err
 	}
 	endpoint.Status, endpoint.Secrets, endpoint.Headers = models.EndpointDeleted, nil, nil
@@ -143,9 +143,15 @@ func (a *API) deleteEndpoint(ctx context.Context, tx *store.Tx, r *middleware.Re
 
 // pauseEndpoint is POST /webhook-endpoints/{id}/pause.
 func (a *API) pauseEndpoint(ctx context.Context, tx *store.Tx, r *middleware.Request) (middleware.Result, error) {
+	if err := noBody(r); err != nil {
+		return middleware.Result{}, err
+	}
 	endpoint, err := lockEndpoint(ctx, tx, r)
-	if err != nil || endpoint.Status == models.EndpointPaused {
-		return endpointResult(endpoint), err
+	if err != nil {
+		return middleware.Result{}, err
+	}
+	if endpoint.Status == models.EndpointPaused {
+		return endpointResult(endpoint), nil
 	}
 	endpoint.Status = models.EndpointPaused
 	return saveEndpoint(tx, endpoint)
@@ -215,6 +221,7 @@ func rotate(endpoint *models.WebhookEndpoint, secret string, now time.Time, over
 	return &until
 }
 
+// lockEndpoint returns the path's endpoint, at the version that If-Match names.
 func lockEndpoint(ctx context.Context, tx *store.Tx, r *middleware.Request) (*models.WebhookEndpoint, error) {
 	id, err := pathID(r, models.PrefixEndpoint)
 	if err != nil {
@@ -224,7 +231,7 @@ func lockEndpoint(ctx context.Context, tx *store.Tx, r *middleware.Request) (*mo
 	if err != nil {
 		return nil, fmt.Errorf("lock endpoint: %w", err)
 	}
-	return endpoint, nil
+	return endpoint, checkMatch(r, endpointTag(endpoint))
 }
 
 func saveEndpoint(tx *store.Tx, endpoint *models.WebhookEndpoint) (middleware.Result, error) {
@@ -237,9 +244,6 @@ func saveEndpoint(tx *store.Tx, endpoint *models.WebhookEndpoint) (middleware.Re
 }
 
 func endpointResult(endpoint *models.WebhookEndpoint) middleware.Result {
-	if endpoint == nil {
-		return middleware.Result{}
-	}
 	return middleware.Result{Status: http.StatusOK, Body: showEndpoint(endpoint), ETag: endpointTag(endpoint)}
 }
 

@@ -121,12 +121,12 @@ func pathID(r *middleware.Request, prefix string) (string, error) {
 
 // checkMatch honours If-Match (RFC 9110 §13.1.1) against the object's ETag.
 func checkMatch(r *middleware.Request, etag string) error {
-	wanted := r.Header.Get("If-Match")
-	if wanted == "" || wanted == "*" {
+	wanted := strings.Join(r.Header.Values("If-Match"), ",")
+	if wanted == "" {
 		return nil
 	}
 	for candidate := range strings.SplitSeq(wanted, ",") {
-		if strings.TrimSpace(candidate) == etag {
+		if candidate = strings.TrimSpace(candidate); candidate == etag || candidate == "*" {
 			return nil
 		}
 	}

@@ -70,14 +70,14 @@ func NewEngine(
 func (e *Engine) Run(ctx context.Context, op Operation, execute Execution) (Result, error) {
 	tx, claim, err := e.store.BeginOperation(ctx, op.Project, op.Key)
 	if err != nil {
-		return Result{}, models.Unavailable(err, models.NotApplied)
+		return Result{}, unreached(err)
 	}
 	defer tx.Rollback(ctx)
 	switch found := stateOf(claim, op.Fingerprint); found {
 	case stateCompleted:
 		return replay(claim.Record), nil
 	case stateForgotten:
-		tx.Forget(op.Key)
+		tx.Forget()
 		return e.execute(ctx, op, tx, execute)
 	case stateUnused:
 		return e.execute(ctx, op, tx, execute)
@@ -86,12 +86,20 @@ func (e *Engine) Run(ctx context.Context, op Operation, execute Execution) (Resu
 	}
 }
 
+// unreached is the error of a request whose key could not be looked up: an
+// earlier try may have been applied all the same.
+func unreached(err error) error {
+	known := models.Unavailable(err, models.NotApplied)
+	known.Early = true
+	return known
+}
+
 // Find answers an operation if that needs no execution. known is false when the
 // key is free; the operation must then be run.
 func (e *Engine) Find(ctx context.Context, op Operation) (result Result, known bool, err error) {
 	tx, claim, err := e.store.BeginOperation(ctx, op.Project, op.Key)
 	if err != nil {
-		return Result{}, false, models.Unavailable(err, models.NotApplied)
+		return Result{}, false, unreached(err)
 	}
 	defer tx.Rollback(ctx)
 	switch found := stateOf(claim, op.Fingerprint); found {

@@ -32,10 +32,12 @@ func ParseKey(values []string) (string, error) {
 		}
 		key = unquoted
 	}
-	return key, checkKey(key)
+	return key, CheckKey(key)
 }
 
-func checkKey(key string) error {
+// CheckKey returns IDEMPOTENCY_KEY_INVALID unless the key itself, without any
+// quotes around it, is 1 to 255 visible ASCII characters.
+func CheckKey(key string) error {
 	if key == "" || len(key) > maxKeyLength {
 		return invalidKey("The key has %d characters; 1 to %d are allowed.", len(key), maxKeyLength)
 	}

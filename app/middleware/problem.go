@@ -64,7 +64,7 @@ func (p *Problems) Handle(err error, c echo.Context) {
 		c.Set(keyFault, err)
 	}
 	scope := scopeOfOne
-	if c.Get(keyOperation) != nil {
+	if c.Get(keyOperation) != nil && !known.Early {
 		scope = scopeOfAll
 	}
 	if sendErr := send(c, p.render(known, RequestID(c), scope)); sendErr != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/app/store"
 )
 
 // maxPendingRequests bounds the memory that the request log takes while
@@ -41,8 +42,8 @@ func (l *RequestLog) note(r models.RequestRecord) {
 	l.pending = append(l.pending, r)
 }
 
-// Flush writes what was collected since the last time; what cannot be written
-// is kept for the next.
+// Flush writes what was collected since the last time. While the database is
+// away it is kept for the next; what the database refuses is dropped.
 func (l *RequestLog) Flush(ctx context.Context) {
 	records, dropped := l.take()
 	if dropped > 0 {
@@ -53,7 +54,9 @@ func (l *RequestLog) Flush(ctx context.Context) {
 	}
 	if err := l.write(ctx, records); err != nil {
 		l.log.WarnContext(ctx, "the request log could not be written", "error", err)
-		l.putBack(records)
+		if store.IsUnavailable(err) {
+			l.putBack(records)
+		}
 	}
 }
 

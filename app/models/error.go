@@ -37,6 +37,9 @@ type Error struct {
 	RetryAfter time.Duration
 	// Outcome overrides the catalogue's answer when not empty.
 	Outcome Outcome
+	// Early: given before the idempotency key was looked up, so that the outcome
+	// speaks of this physical request only (contract §2).
+	Early bool
 	// Allow lists the methods of a path, for METHOD_NOT_ALLOWED.
 	Allow []string
 	cause error

@@ -116,8 +116,16 @@ func (s *Store) Contact(ctx context.Context, project models.ProjectID, id string
 
 // Contacts returns a page of the project's contacts, newest first.
 func (s *Store) Contacts(ctx context.Context, project models.ProjectID, filter ContactFilter, page Page) ([]models.Contact, error) {
+	query := filter.narrow(s.read(ctx).Where("project_id = ?", project))
+	if filter.UpdatedSince != nil {
+		horizon, err := s.horizon(ctx)
+		if err != nil {
+			return nil, err
+		}
+		query = query.Where("updated_at >= ? AND updated_at < ?", *filter.UpdatedSince, horizon)
+	}
 	var contacts []models.Contact
-	query := page.newestFirst(filter.narrow(s.read(ctx).Where("project_id = ?", project)))
+	query = page.newestFirst(query)
 	if err := query.Find(&contacts).Error; err != nil {
 		return nil, fmt.Errorf("list contacts: %w", err)
 	}
@@ -135,17 +143,23 @@ func (f ContactFilter) narrow(q *gorm.DB) *gorm.DB {
 	if f.Tag != nil {
 		q = q.Where("tags @> jsonb_build_array(?::text)", *f.Tag)
 	}
-	if f.UpdatedSince != nil {
-		q = q.Where("updated_at >= ? AND updated_at < ("+sqlHorizon+")", *f.UpdatedSince)
-	}
 	return q
 }
 
-// sqlHorizon is the beginning of the oldest transaction of ours that is still
-// open. What a transaction writes carries its beginning as updated_at, so every
-// row before the horizon is visible, and a poll that remembers the latest
-// updated_at it saw never steps over one that was not committed yet.
+// A transaction's beginning is published a moment after it is taken: nothing
+// younger than the margin is shown.
 const sqlHorizon = `
-	SELECT date_trunc('milliseconds', coalesce(min(xact_start), clock_timestamp()))
-	FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'botix-%' AND pid <> pg_backend_pid()
-	AND xact_start IS NOT NULL`
+	SELECT date_trunc('milliseconds', least(min(xact_start), clock_timestamp() - interval '100 milliseconds'))
+	FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'botix-%' AND pid <> pg_backend_pid()`
+
+// horizon is before the beginning of every transaction of ours that is still
+// open. What a transaction writes carries its beginning as updated_at, so a poll
+// that ends at the horizon, and remembers the latest updated_at it saw, never
+// steps over a row that was not committed yet. It is read before the rows are:
+// whatever ends in between is then among them.
+func (s *Store) horizon(ctx context.Context) (at time.Time, err error) {
+	if err := s.read(ctx).Raw(sqlHorizon).Scan(&at).Error; err != nil {
+		return at, fmt.Errorf("find the oldest open transaction: %w", err)
+	}
+	return at, nil
+}

@@ -52,6 +52,9 @@ const sqlClaimDue = `
 	), endpoint AS (
 		SELECT e.* FROM webhook_endpoints e, lane
 		WHERE e.project_id = $1 AND e.id = $2 AND (lane.closed_until IS NULL OR lane.closed_until <= clock_timestamp())
+		-- A claim and a change of the endpoint's state exclude each other: what is
+		-- held here is there when a resume looks for it.
+		FOR SHARE OF e
 	), due AS (
 		SELECT d.id FROM webhook_deliveries d
 		WHERE d.project_id = $1 AND d.endpoint_id = $2

@@ -18,44 +18,36 @@ const MaxActiveKeys = 20
 var ErrTooManyKeys = errors.New("the project has as many active API keys as it may have; revoke one first")
 
 const (
-	// Creations of one project's keys queue up, so that the count holds.
-	sqlLockProject = `SELECT 1 FROM projects WHERE id = $1 FOR UPDATE`
-	sqlCreateKey   = `
+	sqlCreateKey = `
 		INSERT INTO api_keys (id, project_id, name, prefix, hash, scopes, expires_at, created_at)
-		SELECT $1, $2, $3, $4, $5, $6, $7, $8
-		WHERE (SELECT count(*) FROM api_keys
-		       WHERE project_id = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())) < $9
-		RETURNING id`
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+	sqlActiveKeys = `
+		SELECT count(*) FROM api_keys WHERE project_id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`
 	sqlTouchKeys = `
 		UPDATE api_keys k SET last_used_at = greatest(k.last_used_at, u.at)
 		FROM unnest($1::text[], $2::timestamptz[]) AS u (id, at) WHERE k.id = u.id`
 )
 
-// CreateAPIKey queues a key's insertion; its secret is not stored. A project
-// that has [MaxActiveKeys] already shows at the commit, as [ErrTooManyKeys].
-func (tx *Tx) CreateAPIKey(k models.APIKey) {
+// CreateAPIKey queues a key's insertion; its secret is not stored. It returns
+// [ErrTooManyKeys] for a project that has [MaxActiveKeys] already; creations of
+// one project's keys wait for each other, so that the count holds.
+func (tx *Tx) CreateAPIKey(ctx context.Context, k models.APIKey) error {
+	if err := tx.read(ctx).Exec(`SELECT 1 FROM projects WHERE id = ? FOR UPDATE`, tx.project).Error; err != nil {
+		return fmt.Errorf("lock the project: %w", err)
+	}
+	var active int
+	if err := tx.read(ctx).Raw(sqlActiveKeys, tx.project).Scan(&active).Error; err != nil {
+		return fmt.Errorf("count the project's keys: %w", err)
+	}
+	if active >= MaxActiveKeys {
+		return ErrTooManyKeys
+	}
 	scopes := make([]string, len(k.Scopes))
 	for i, scope := range k.Scopes {
 		scopes[i] = string(scope)
 	}
-	tx.exec(sqlLockProject, string(tx.project))
-	tx.query(exactlyOne(ErrTooManyKeys), sqlCreateKey,
-		k.ID, string(tx.project), k.Name, k.Prefix, k.Hash, scopes, k.ExpiresAt, k.CreatedAt, MaxActiveKeys)
-}
-
-// exactlyOne reads a statement's rows and fails with otherwise unless there is
-// exactly one.
-func exactlyOne(otherwise error) func(pgx.Rows) error {
-	return func(rows pgx.Rows) error {
-		count := 0
-		for rows.Next() {
-			count++
-		}
-		if rows.Err() == nil && count != 1 {
-			return otherwise
-		}
-		return rows.Err()
-	}
+	tx.exec(sqlCreateKey, k.ID, string(tx.project), k.Name, k.Prefix, k.Hash, scopes, k.ExpiresAt, k.CreatedAt)
+	return nil
 }
 
 // APIKeys returns all keys of a project, newest first, without their hashes.

@@ -91,15 +91,17 @@ func (tx *Tx) CommitOperation(ctx context.Context, record *models.IdempotencyRec
 		body = tx.store.box.Seal(body, secretOwner(keysTable, tx.project, record.Key))
 	}
 	closing := &pgx.Batch{}
+	if tx.forgotten {
+		closing.Queue(sqlForgetKey, string(tx.project), record.Key, models.TombstoneRetention.Seconds())
+	}
 	closing.Queue(sqlStoreKey, string(tx.project), record.Key, record.Fingerprint, record.Method, record.Path,
 		record.RequestID, record.Answer.Status, headers, body, record.Answer.Secret, ttl.Seconds())
 	return translate(tx.flush(ctx, closing))
 }
 
-// Forget queues the removal of a key's tombstone whose time is over.
-func (tx *Tx) Forget(key string) {
-	tx.exec(sqlForgetKey, string(tx.project), key, models.TombstoneRetention.Seconds())
-}
+// Forget makes the commit remove the key's tombstone, whose time is over,
+// whatever it then stores.
+func (tx *Tx) Forget() { tx.forgotten = true }
 
 func (s *Store) scanRecord(row pgx.Row, project models.ProjectID, key string) (*models.IdempotencyRecord, error) {
 	record := &models.IdempotencyRecord{ProjectID: project, Key: key}

@@ -53,7 +53,7 @@ const sqlRecordOutcome = `
 		UPDATE webhook_lanes l SET closed_until = greatest(l.closed_until, clock_timestamp() + make_interval(secs => @close_lane))
 		FROM moved m WHERE l.project_id = @project AND l.endpoint_id = m.endpoint_id AND @close_lane > 0
 	), endpoint AS (
-		UPDATE webhook_endpoints e SET status = 'disabled', updated_at = clock_timestamp()
+		UPDATE webhook_endpoints e SET status = 'disabled', version = e.version + 1, updated_at = clock_timestamp()
 		FROM moved m WHERE e.project_id = @project AND e.id = m.endpoint_id AND e.status IN ('active', 'paused') AND @disable
 	)
 	SELECT count(*) = 1 FROM moved`
@@ -63,7 +63,7 @@ const sqlRecordOutcome = `
 const sqlRecordLate = `
 	WITH corrected AS (
 		UPDATE webhook_attempts SET
-		       request_headers = @request_headers, status_code = @code, error_class = @class, error = @error, response_headers = @response_headers,
+		       url = @url, request_headers = @request_headers, status_code = @code, error_class = @class, error = @error, response_headers = @response_headers,
 		       response_body = @response_body, response_truncated = @truncated, dns_ms = @dns, connect_ms = @connect, tls_ms = @tls,
 		       first_byte_ms = @first_byte, duration_ms = @duration
 		WHERE project_id = @project AND delivery_id = @delivery AND number = @number AND error_class = 'worker_lost'

@@ -16,20 +16,27 @@ const RequestRetention = 14 * 24 * time.Hour
 // maxRequestsShown is how many physical requests an operation is shown with.
 const maxRequestsShown = 100
 
-var requestColumns = []string{
-	"project_id", "request_id", "key_id", "method", "route", "status", "code", "idempotency_key", "replayed", "duration_ms", "at",
-}
+// Set-based, and harmless when repeated: a batch whose commit was not answered is
+// written again.
+const sqlRecordRequests = `
+	INSERT INTO request_log (project_id, request_id, key_id, method, route, status, code, idempotency_key, replayed, duration_ms, at)
+	SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[],
+	                     $9::boolean[], $10::int[], $11::timestamptz[])
+	ON CONFLICT DO NOTHING`
 
 // RecordRequests writes physical requests to the request log, all or none.
 func (s *Store) RecordRequests(ctx context.Context, records []models.RequestRecord) error {
+	n := len(records)
+	projects, ids, keys, methods, routes := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+	statuses, codes, operations := make([]int, n), make([]string, n), make([]*string, n)
+	replayed, durations, times := make([]bool, n), make([]int, n), make([]time.Time, n)
+	for i, r := range records {
+		projects[i], ids[i], keys[i], methods[i], routes[i] = string(r.ProjectID), r.RequestID, r.KeyID, r.Method, r.Route
+		statuses[i], codes[i], operations[i] = r.Status, string(r.Code), r.IdempotencyKey
+		replayed[i], durations[i], times[i] = r.Replayed, r.DurationMs, r.At
+	}
 	err := s.withConn(ctx, func(c *pgx.Conn) error {
-		_, err := c.CopyFrom(ctx, pgx.Identifier{"request_log"}, requestColumns, pgx.CopyFromSlice(len(records), func(i int) ([]any, error) {
-			r := records[i]
-			return []any{
-				string(r.ProjectID), r.RequestID, r.KeyID, r.Method, r.Route, r.Status, string(r.Code), r.IdempotencyKey, r.Replayed,
-				r.DurationMs, r.At,
-			}, nil
-		}))
+		_, err := c.Exec(ctx, sqlRecordRequests, projects, ids, keys, methods, routes, statuses, codes, operations, replayed, durations, times)
 		return err
 	})
 	if err != nil {

@@ -48,8 +48,10 @@ type Tx struct {
 	conn    *sql.Conn // nil once ended
 	project models.ProjectID
 	now     time.Time
-	queue   []statement
-	lanes   []Lane
+	// forgotten: the key has a tombstone that has to make way.
+	forgotten bool
+	queue     []statement
+	lanes     []Lane
 }
 
 // statement is a queued write. rows, when set, reads what it returned.

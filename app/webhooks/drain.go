@@ -2,8 +2,10 @@ package webhooks
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,6 +32,10 @@ const (
 	// peek is how often a drain that waits for slow answers looks whether
 	// something else became due.
 	peek = 250 * time.Millisecond
+	// maxIdle is how many looks in a row may find nothing new before a drain
+	// leaves slow answers to themselves.
+	maxIdle      = 4
+	leaveTimeout = 5 * time.Second
 )
 
 // Drainer empties lanes: it claims what is due, sends it, and records what came
@@ -42,6 +48,7 @@ type Drainer struct {
 	schedule Schedule
 	clock    clock.Clock
 	log      *slog.Logger
+	sends    sync.WaitGroup // under way; they outlive the turn that began them
 
 	mu      sync.Mutex
 	running map[store.Lane]chan struct{} // drains of this process, to be nudged
@@ -54,27 +61,33 @@ func newDrainer(s *store.Store, sender *Sender, rec *recorder, schedule Schedule
 	}
 }
 
-// Drain sends what is due in the lane until nothing is, its slice is over, or
-// stop is closed. Sends in flight are then finished and recorded. When the lane
-// is being drained already, its holder is told to look again.
+// Drain sends what is due in the lane until nothing is, its slice is over, only
+// slow answers are left to wait for, or stop is closed. It does not wait for
+// what is in flight then: a slow endpoint must not keep a place that others
+// need, and the cap on requests in flight holds without it. When the lane is
+// being drained already, its holder is told to look again.
+//
+// ctx must not end while stop is open: a claim that was cut off would leave
+// deliveries that nobody sends.
 func (d *Drainer) Drain(ctx context.Context, lane store.Lane, stop <-chan struct{}) error {
 	for {
 		nudge, first := d.enter(lane)
 		if !first {
 			return nil
 		}
-		err := d.turn(ctx, lane, nudge, stop)
-		if nudged := d.leave(lane, nudge); err != nil || !nudged {
-			return err
+		emptied, err := d.turn(ctx, lane, nudge, stop)
+		nudged := d.leave(lane, nudge)
+		if err != nil || !emptied || !nudged {
+			return err // what is still due is found by the next hint or by the sweeper
 		}
 	}
 }
 
-func (d *Drainer) turn(ctx context.Context, lane store.Lane, nudge, stop <-chan struct{}) error {
+func (d *Drainer) turn(ctx context.Context, lane store.Lane, nudge, stop <-chan struct{}) (emptied bool, err error) {
 	holder := uuid.NewString()
 	mine, err := d.store.AcquireLane(ctx, lane, holder, claimLease)
 	if err != nil || !mine {
-		return err
+		return false, err
 	}
 	run := &drain{Drainer: d, lane: lane, holder: holder, nudge: nudge, stop: stop, done: make(chan struct{}, claimBatch)}
 	return run.run(ctx)
@@ -116,45 +129,46 @@ type drain struct {
 	stop     <-chan struct{}
 	done     chan struct{} // a send has been recorded
 	inFlight int
+	idle     int // looks in a row that found nothing new
 }
 
-func (r *drain) run(ctx context.Context) error {
+// run takes turns until one of them is the last, and gives the lane back.
+// emptied says that nothing was due at the last look.
+func (r *drain) run(ctx context.Context) (emptied bool, err error) {
 	slice := time.NewTimer(sliceLength)
 	defer slice.Stop()
-	err := r.turns(ctx, slice.C)
-	for r.inFlight > 0 {
-		<-r.done
-		r.inFlight--
+	emptied, err = r.turns(ctx, slice.C)
+	if emptied {
+		return true, err // released in the statement that saw that nobody knocked
 	}
-	// Whatever happened, the lane goes back: what is still due in it is found
-	// by the next hint or by the sweeper.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
 	defer cancel()
-	if leaveErr := r.store.LeaveLane(ctx, r.lane, r.holder); err == nil {
-		err = leaveErr
-	}
-	return err
+	return false, errors.Join(err, r.store.LeaveLane(ctx, r.lane, r.holder))
 }
 
-// turns claims and sends until the lane is empty and nobody knocked.
-func (r *drain) turns(ctx context.Context, slice <-chan time.Time) error {
+// turns claims and sends until the lane is empty and nobody knocked, which is
+// the only end that emptied stands for.
+func (r *drain) turns(ctx context.Context, slice <-chan time.Time) (emptied bool, err error) {
 	for !closed(r.stop) {
 		seen, err := r.claim(ctx)
 		if err != nil {
-			return err
+			return false, err
+		}
+		if seen > 0 {
+			r.idle = 0
 		}
 		if seen == 0 && r.inFlight == 0 {
 			kept, err := r.store.ReleaseLane(ctx, r.lane, r.holder)
 			if err != nil || !kept {
-				return err
+				return err == nil, err
 			}
 			continue
 		}
 		if !r.wait(seen, slice) {
-			return nil
+			return false, nil
 		}
 	}
-	return nil
+	return false, nil
 }
 
 func closed(stop <-chan struct{}) bool {
@@ -179,15 +193,18 @@ func (r *drain) wait(seen int, slice <-chan time.Time) bool {
 	select {
 	case <-r.done:
 		r.inFlight--
+		r.idle = 0
 		return r.collect()
 	case <-r.nudge:
+		return true
 	case <-time.After(peek):
+		r.idle++
+		return r.idle < maxIdle
 	case <-r.stop:
 		return false
 	case <-slice:
 		return false
 	}
-	return true
 }
 
 // collect takes note of every send that has ended.
@@ -213,10 +230,10 @@ func (r *drain) claim(ctx context.Context) (seen int, err error) {
 	}
 	for _, claimed := range list {
 		r.inFlight++
-		go func() {
-			defer func() { r.done <- struct{}{} }()
+		r.sends.Go(func() {
+			defer func() { r.done <- struct{}{} }() // has room for all of them, read or not
 			r.deliver(context.WithoutCancel(ctx), claimed, asked)
-		}()
+		})
 	}
 	return seen, nil
 }
@@ -235,7 +252,9 @@ func (r *drain) deliver(ctx context.Context, c store.Claimed, asked time.Time) {
 		r.log.ErrorContext(ctx, "a signing secret cannot be used", "endpoint", c.EndpointID, "error", err)
 		return
 	}
-	requestID := models.NewID(models.PrefixRequest, started)
+	// Made of the attempt's id, which was given at the claim: if this worker is
+	// lost, whoever records the loss knows what was sent.
+	requestID := models.PrefixRequest + strings.TrimPrefix(c.AttemptID, models.PrefixAttempt)
 	outcome := r.sender.Send(ctx, Attempt{
 		URL: c.URL, Body: c.Body, EventID: c.EventID, EventType: c.EventType, Number: c.Number,
 		RequestID: requestID, Headers: c.Headers, Secrets: secrets, StartedAt: started,

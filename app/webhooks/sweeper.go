@@ -14,7 +14,6 @@ import (
 func (w *Worker) sweep(ctx context.Context) {
 	if _, err := w.cfg.Store.TakeBack(ctx, claimLease, maxLosses, takeBackBatch); err != nil {
 		w.cfg.Log.ErrorContext(ctx, "lost deliveries could not be taken back", "error", err)
-		return
 	}
 	free := cap(w.slots) - len(w.slots)
 	if free == 0 {

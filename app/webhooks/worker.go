@@ -103,6 +103,7 @@ func (w *Worker) Stop(ctx context.Context) error {
 		w.queue.Shutdown()
 		w.loops.Wait()
 		w.drains.Wait()
+		w.drainer.sends.Wait()
 		close(w.finished)
 	}()
 	select {
@@ -114,11 +115,14 @@ func (w *Worker) Stop(ctx context.Context) error {
 }
 
 // handle drains the lane that a hint names. It never fails: what could not be
-// done is still due in PostgreSQL.
+// done is still due in PostgreSQL. asynq's own context is not passed on: it ends
+// when Redis is away for long, and that must not cut a claim off.
 func (w *Worker) handle(ctx context.Context, task *asynq.Task) error {
 	lane, err := parseHint(task)
 	if err == nil {
-		err = w.drainer.Drain(ctx, lane, w.stop)
+		w.drains.Add(1)
+		defer w.drains.Done()
+		err = w.drainer.Drain(context.WithoutCancel(ctx), lane, w.stop)
 	}
 	if err != nil {
 		w.cfg.Log.ErrorContext(ctx, "a hint could not be followed", "error", err)
