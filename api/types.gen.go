@@ -726,7 +726,7 @@ type WebhookEndpointUpdate struct {
 
 // WebhookErrorClass In which way an attempt failed: `dns`, `blocked_address`, `refused`, `connect_timeout`, `connection`, `reset`,
 // `tls`, `tls_expired`, `tls_name`, `tls_untrusted`, `read_timeout`, `timeout`, `bad_response`, `redirect`,
-// `http_1xx`, `http_4xx`, `http_5xx` or `worker_lost`. New ones may be added.
+// `http_1xx`, `http_4xx`, `http_5xx`, `worker_lost` or `internal` (a fault of ours, nothing was sent). New ones may be added.
 type WebhookErrorClass = string
 
 // WebhookHeaders Headers to send with every attempt, by name. They cannot replace the platform's own. Values are kept encrypted

@@ -66,7 +66,8 @@ CREATE TABLE webhook_lanes (
     holder           uuid,
     lease_expires_at timestamptz,
     again            boolean     NOT NULL DEFAULT false,
-    closed_until     timestamptz,
+    closed_until     timestamptz, -- the receiver asked for a pause
+    paced_until      timestamptz, -- what the endpoint's rate has used up
     PRIMARY KEY (project_id, endpoint_id),
     CONSTRAINT webhook_lanes_held CHECK ((holder IS NULL) = (lease_expires_at IS NULL))
 );

@@ -33,7 +33,6 @@ const (
 	maxURL           = 2048
 	maxDescription   = 500
 	maxEventTypes    = 50
-	maxHeaders       = 20
 	maxInFlight      = 100
 	maxRatePerSecond = 1000
 	maxOverlapHours  = 168
@@ -166,11 +165,12 @@ func (f *faults) description(text *string) {
 }
 
 func (f *faults) headers(headers map[string]string) {
-	if len(headers) > maxHeaders {
-		f.add("/headers", fieldTooMany, "At most %d headers are allowed.", maxHeaders)
-	}
 	for _, fault := range webhooks.CheckHeaders(headers) {
-		f.add("/headers/"+escapePointer(fault.Name), fieldFormat, "%s", fault.Reason)
+		pointer := "/headers"
+		if fault.Name != "" {
+			pointer += "/" + escapePointer(fault.Name)
+		}
+		f.add(pointer, fieldFormat, "%s", fault.Reason)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/internal/clock"
+	"github.com/botix-pro/platform/internal/localstack"
 	"github.com/botix-pro/platform/internal/seal"
 	"github.com/botix-pro/platform/internal/testenv"
 )
@@ -282,6 +283,46 @@ func TestExpiredKeyNeverExecutesUntilItIsForgotten(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, result.Replayed)
 	require.Equal(t, effects{2, 2, 2, 1}, b.effects(t))
+}
+
+// A key whose tombstone's time is over is free for whatever comes of it, a stored
+// refusal included, whether or not the purge has been there.
+func TestForgottenKeyTakesARefusal(t *testing.T) {
+	t.Parallel()
+	refusals := map[string]func(*bundle) idempotency.Execution{
+		"returned": func(*bundle) idempotency.Execution {
+			return func(context.Context, *store.Tx) (models.Answer, error) {
+				return models.Answer{}, models.NewError(models.CodeNotFound, "gone")
+			}
+		},
+		"by a constraint": func(b *bundle) idempotency.Execution { return b.create("taken") },
+	}
+	for name, refusal := range refusals {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			_, err := b.engine.Run(t.Context(), b.operation("k", "body"), b.create("taken"))
+			require.NoError(t, err)
+			b.age(t, "7 days 1 second")
+			refused, err := b.engine.Run(t.Context(), b.operation("k", "other"), refusal(b))
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, refused.Answer.Status, 400)
+			again, err := b.engine.Run(t.Context(), b.operation("k", "other"), refusal(b))
+			require.NoError(t, err)
+			require.True(t, again.Replayed)
+		})
+	}
+}
+
+// When the key could not even be looked up, an earlier try may have been applied.
+func TestUnreachableDatabaseSpeaksOfThisRequestOnly(t *testing.T) {
+	t.Parallel()
+	postgres := testenv.PrivatePostgres(t)
+	b := setupAt(t, postgres.URL(localstack.DefaultDatabase))
+	require.NoError(t, postgres.Kill())
+	_, err := b.engine.Run(t.Context(), b.operation("k", "body"), b.create("a"))
+	require.Equal(t, models.CodeServiceUnavailable, codeOf(t, err))
+	require.True(t, models.AsError(err).Early)
 }
 
 // age makes the project's keys expire the given time ago.

@@ -90,9 +90,11 @@ func (a *Auth) admit(c echo.Context) error {
 }
 
 // refuse counts a request without a valid key against its address, and answers
-// with err unless the address has used up its own limit.
+// with err unless the address has used up its own limit. A key that could not
+// be checked may be valid: its owner is told that, and not to slow down.
 func (a *Auth) refuse(c echo.Context, err error) error {
-	if limited := a.count(c, "address:"+network(c.RealIP()), a.strangers); limited != nil {
+	limited := a.count(c, "address:"+network(c.RealIP()), a.strangers)
+	if limited != nil && !models.AsError(err).ServerFault() {
 		return limited
 	}
 	return err

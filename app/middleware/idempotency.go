@@ -176,6 +176,10 @@ func readQuery(c echo.Context) (url.Values, error) {
 	return query, nil
 }
 
+func tooLarge() error {
+	return models.NewError(models.CodePayloadTooLarge, "The body exceeds %d bytes.", maxBody)
+}
+
 // pathParameters decodes path parameters, which Echo leaves encoded when the
 // path holds anything that had to be.
 func pathParameters(c echo.Context) func(string) string {
@@ -193,15 +197,18 @@ func pathParameters(c echo.Context) func(string) string {
 // everything that depends on the content, since the fingerprint covers it.
 func readBody(c echo.Context) ([]byte, error) {
 	request, response := c.Request(), c.Response()
+	if request.ContentLength > maxBody {
+		return nil, tooLarge()
+	}
 	control := http.NewResponseController(response)
 	if err := control.SetReadDeadline(clock.System{}.Now().Add(bodyTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return nil, models.Internal(err)
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(response, request.Body, maxBody))
-	var tooLarge *http.MaxBytesError
+	var exceeded *http.MaxBytesError
 	switch {
-	case errors.As(err, &tooLarge):
-		return nil, models.NewError(models.CodePayloadTooLarge, "The body exceeds %d bytes.", tooLarge.Limit)
+	case errors.As(err, &exceeded):
+		return nil, tooLarge()
 	case err != nil:
 		return nil, models.NewError(models.CodeInvalidRequest, "The body could not be read to its end within %s.", bodyTimeout)
 	}

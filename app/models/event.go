@@ -120,10 +120,16 @@ func SubscriptionsTo(eventType string) []string {
 // ValidSubscription reports whether pattern can stand in event_types: "*", a
 // type, or a leading part followed by ".*".
 func ValidSubscription(pattern string) bool {
-	if pattern == "*" {
+	prefix, all := strings.CutSuffix(pattern, ".*")
+	switch {
+	case pattern == "*":
 		return true
+	case !all:
+		return ValidEventType(pattern)
+	default:
+		// As long as a type could still follow.
+		return ValidEventType(prefix + ".x")
 	}
-	return ValidEventType(strings.TrimSuffix(pattern, ".*")) || validSegment(strings.TrimSuffix(pattern, ".*"))
 }
 
 // ValidEventType reports whether t has the form the contract's §5 gives:

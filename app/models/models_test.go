@@ -52,6 +52,16 @@ func TestSubscriptionsToMatchEveryLevel(t *testing.T) {
 	require.ElementsMatch(t, []string{"a.b.c", "*", "a.*", "a.b.*"}, models.SubscriptionsTo("a.b.c"))
 }
 
+func TestSubscriptionForm(t *testing.T) {
+	t.Parallel()
+	for _, good := range []string{"*", "contact.*", "a.b.*", "a.b.c.d.*", "contact.created"} {
+		require.True(t, models.ValidSubscription(good), good)
+	}
+	for _, bad := range []string{"", "contact", ".*", "*.created", "contact.*.x", "a.b.c.d.e.*", "a*", "Contact.*", strings.Repeat("a", 99) + ".*"} {
+		require.False(t, models.ValidSubscription(bad), bad)
+	}
+}
+
 func TestEventTypeForm(t *testing.T) {
 	t.Parallel()
 	for _, good := range []string{"payment.succeeded", "a.b", "a1_.2.3.4.5", "a." + strings.Repeat("b", 98)} {

@@ -142,4 +142,6 @@ const (
 	ErrorHTTP4xx        ErrorClass = "http_4xx"
 	ErrorHTTP5xx        ErrorClass = "http_5xx"
 	ErrorWorkerLost     ErrorClass = "worker_lost"
+	// ErrorInternal is a fault of ours before anything was sent.
+	ErrorInternal ErrorClass = "internal"
 )

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -29,6 +30,10 @@ type Claimed struct {
 	Headers        map[string]string
 	Body           []byte
 	Token          string // proves the claim when the outcome is recorded
+	RatePerSecond  *int   // the endpoint's; nil: none
+	// Unsealed is not nil when the endpoint's secrets cannot be decrypted: the
+	// delivery is claimed, but cannot be sent.
+	Unsealed error
 }
 
 // ClaimRequest asks for deliveries to send.
@@ -44,13 +49,18 @@ type ClaimRequest struct {
 // lane's lease (and gives nothing without it), keeps to the endpoint's cap on
 // requests in flight, and by the endpoint's state sends, holds or cancels. A
 // delivery to be sent gets its number, its attempt's id and a lease.
-const sqlClaimDue = `
+const (
+	sqlClaimDue = `
 	WITH lane AS (
 		UPDATE webhook_lanes SET lease_expires_at = clock_timestamp() + make_interval(secs => $6)
 		WHERE project_id = $1 AND endpoint_id = $2 AND holder = $3
-		RETURNING closed_until
+		RETURNING closed_until, paced_until
 	), endpoint AS (
-		SELECT e.* FROM webhook_endpoints e, lane
+		SELECT e.*, CASE WHEN e.rate_per_second IS NULL THEN $5 ELSE
+		       -- As many as the time since the last ones has earned, a second's worth at most.
+		       floor(least(1, extract(epoch FROM clock_timestamp() - coalesce(lane.paced_until, clock_timestamp() - interval '1 second'))) * e.rate_per_second)::int
+		       END AS earned
+		FROM webhook_endpoints e, lane
 		WHERE e.project_id = $1 AND e.id = $2 AND (lane.closed_until IS NULL OR lane.closed_until <= clock_timestamp())
 		-- A claim and a change of the endpoint's state exclude each other: what is
 		-- held here is there when a resume looks for it.
@@ -60,7 +70,7 @@ const sqlClaimDue = `
 		WHERE d.project_id = $1 AND d.endpoint_id = $2
 		  AND d.status IN ('pending', 'waiting') AND d.next_attempt_at <= clock_timestamp()
 		ORDER BY d.next_attempt_at
-		LIMIT (SELECT greatest(0, least($5, e.max_in_flight - (
+		LIMIT (SELECT greatest(0, least($5, e.earned, e.max_in_flight - (
 			SELECT count(*) FROM webhook_deliveries f
 			WHERE f.project_id = $1 AND f.endpoint_id = $2 AND f.status = 'in_flight'))) FROM endpoint e)
 		FOR UPDATE SKIP LOCKED
@@ -78,7 +88,14 @@ const sqlClaimDue = `
 	WHERE d.project_id = $1 AND d.id = due.id AND v.project_id = $1 AND v.id = d.event_id
 	RETURNING d.id, d.event_id, d.event_type, coalesce(d.attempt_id, ''), d.attempt_count, d.step,
 	          extract(epoch FROM clock_timestamp() - d.step_started_at)::float8, d.manual, d.status,
-	          e.url, e.secrets, e.headers, v.body`
+	          e.url, e.secrets, e.headers, v.body, e.rate_per_second`
+	// What a lane with a rate has used up; only its holder claims, so nobody
+	// comes in between.
+	sqlPaceLane = `
+	UPDATE webhook_lanes SET paced_until = greatest(coalesce(paced_until, '-infinity'), clock_timestamp() - interval '1 second')
+	       + make_interval(secs => $4)
+	WHERE project_id = $1 AND endpoint_id = $2 AND holder = $3`
+)
 
 // ClaimDue takes what is due in a lane that the caller holds. What belongs to an
 // endpoint that is not active is held or cancelled, and not returned; seen
@@ -116,7 +133,7 @@ func (s *Store) scanClaimed(rows pgx.Rows, claim ClaimRequest) (Claimed, bool, e
 	var since *float64
 	var secrets, headers []byte
 	err := rows.Scan(&c.ID, &c.EventID, &c.EventType, &c.AttemptID, &c.Number, &c.Step, &since, &c.Manual, &status,
-		&c.URL, &secrets, &headers, &c.Body)
+		&c.URL, &secrets, &headers, &c.Body, &c.RatePerSecond)
 	if err != nil {
 		return c, false, fmt.Errorf("read a claimed delivery: %w", err)
 	}
@@ -124,8 +141,21 @@ func (s *Store) scanClaimed(rows pgx.Rows, claim ClaimRequest) (Claimed, bool, e
 		c.SinceStepBegan = time.Duration(*since * float64(time.Second))
 	}
 	owner := secretOwner(endpointsTable, c.ProjectID, c.EndpointID)
-	if err := s.openJSON(secrets, owner, &c.Secrets); err != nil {
-		return c, false, err
+	send := status == models.DeliveryInFlight
+	if send {
+		c.Unsealed = errors.Join(s.openJSON(secrets, owner, &c.Secrets), s.openJSON(headers, owner, &c.Headers))
 	}
-	return c, status == models.DeliveryInFlight, s.openJSON(headers, owner, &c.Headers)
+	return c, send, nil
+}
+
+// PaceLane takes note that sends to a lane with a rate have begun, so that the
+// next claim waits for its turn.
+func (s *Store) PaceLane(ctx context.Context, lane Lane, holder string, sends, perSecond int) error {
+	return s.withConn(ctx, func(c *pgx.Conn) error {
+		_, err := c.Exec(ctx, sqlPaceLane, string(lane.ProjectID), lane.EndpointID, holder, float64(sends)/float64(perSecond))
+		if err != nil {
+			return fmt.Errorf("pace a lane: %w", err)
+		}
+		return nil
+	})
 }

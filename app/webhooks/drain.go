@@ -36,6 +36,8 @@ const (
 	// leaves slow answers to themselves.
 	maxIdle      = 4
 	leaveTimeout = 5 * time.Second
+	// unsendablePause is how long a delivery waits after a fault of ours.
+	unsendablePause = time.Minute
 )
 
 // Drainer empties lanes: it claims what is due, sends it, and records what came
@@ -228,6 +230,11 @@ func (r *drain) claim(ctx context.Context) (seen int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	if len(list) > 0 && list[0].RatePerSecond != nil {
+		if err := r.store.PaceLane(ctx, r.lane, r.holder, len(list), *list[0].RatePerSecond); err != nil {
+			r.log.WarnContext(ctx, "a rate could not be kept", "endpoint", r.lane.EndpointID, "error", err)
+		}
+	}
 	for _, claimed := range list {
 		r.inFlight++
 		r.sends.Go(func() {
@@ -248,8 +255,9 @@ func (r *drain) deliver(ctx context.Context, c store.Claimed, asked time.Time) {
 		return
 	}
 	secrets, err := ActiveSecrets(c.Secrets, started)
-	if err != nil {
+	if err := errors.Join(c.Unsealed, err); err != nil {
 		r.log.ErrorContext(ctx, "a signing secret cannot be used", "endpoint", c.EndpointID, "error", err)
+		r.recorder.record(unsendable(c, started))
 		return
 	}
 	// Made of the attempt's id, which was given at the claim: if this worker is
@@ -261,6 +269,16 @@ func (r *drain) deliver(ctx context.Context, c store.Claimed, asked time.Time) {
 	})
 	r.logAttempt(ctx, c, outcome)
 	r.recorder.record(r.outcomeOf(c, outcome, requestID, started))
+}
+
+// unsendable puts a delivery off that a fault of ours kept from being sent: it
+// costs no step, and another worker may have the right key.
+func unsendable(c store.Claimed, started time.Time) store.Outcome {
+	outcome := Outcome{ErrorClass: models.ErrorInternal, Error: "A fault of ours: the signing secret could not be read. Nothing was sent."}
+	return store.Outcome{
+		Token: c.Token, Attempt: attemptRow(c, outcome, models.PrefixRequest+strings.TrimPrefix(c.AttemptID, models.PrefixAttempt), started),
+		Status: models.DeliveryWaiting, Step: c.Step, KeepStep: true, DueIn: unsendablePause,
+	}
 }
 
 // outcomeOf is what to record: the attempt, and the delivery's next state.

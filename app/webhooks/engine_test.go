@@ -456,6 +456,37 @@ func TestCapOnRequestsInFlightHolds(t *testing.T) {
 	require.Equal(t, 3, most)
 }
 
+// An endpoint's rate holds over turns, and waiting for it uses nothing up.
+func TestRateHolds(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, ok)
+	e.sql(`UPDATE webhook_endpoints SET rate_per_second = 5`)
+	ids := make([]string, 12)
+	for i := range ids {
+		ids[i] = e.publish()
+	}
+	began := time.Now()
+	e.worker()
+	for _, id := range ids {
+		require.Equal(t, 1, e.eventually(id, models.DeliveryDelivered).Count)
+	}
+	require.GreaterOrEqual(t, time.Since(began), 1400*time.Millisecond, "12 at 5 a second, the first second's worth at once")
+}
+
+// A worker that cannot decrypt an endpoint's secret says so, sends nothing, and
+// costs the delivery no step.
+func TestUnreadableSecretIsAFaultOfOurs(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, ok)
+	e.sql(`UPDATE webhook_endpoints SET secrets = '\x00'`)
+	event := e.publish()
+	e.worker()
+	d := e.eventually(event, models.DeliveryWaiting)
+	require.Equal(t, []string{"internal"}, d.Classes)
+	require.Equal(t, 1, d.Step)
+	require.Empty(t, e.receiver.numbers())
+}
+
 func TestWhatAReceiverAnswersBreaksNothing(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, func(_ int, w http.ResponseWriter, _ *http.Request) {

@@ -88,8 +88,10 @@ func headerFault(name, value string, repeated bool) string {
 	return ""
 }
 
+// reservedHeader takes an underscore for a hyphen, as CGI and its successors do:
+// a receiver behind one could not tell the two names apart.
 func reservedHeader(name string) bool {
-	lower := strings.ToLower(name)
+	lower := strings.ReplaceAll(strings.ToLower(name), "_", "-")
 	return reservedHeaders[lower] || slices.ContainsFunc(reservedHeaderPrefixes, func(prefix string) bool {
 		return strings.HasPrefix(lower, prefix)
 	})
