@@ -36,6 +36,7 @@ func newQueueRedis(rawURL string) (redis.UniversalClient, error) {
 	if err != nil {
 		return nil, err
 	}
+	options.ContextTimeoutEnabled = true // a hint's own short deadline holds
 	return redis.NewUniversalClient(options), nil
 }
 

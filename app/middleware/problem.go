@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"math"
@@ -60,7 +61,8 @@ func (p *Problems) Handle(err error, c echo.Context) {
 	}
 	known := classify(err)
 	c.Set(keyCode, known.Entry().Code)
-	if known.ServerFault() {
+	// A client that hung up is nobody's fault.
+	if known.ServerFault() && !errors.Is(c.Request().Context().Err(), context.Canceled) {
 		c.Set(keyFault, err)
 	}
 	scope := scopeOfOne

@@ -78,27 +78,27 @@ type Plan struct {
 
 // Project is a tenant: everything else belongs to one.
 type Project struct {
-	ID         ProjectID
-	Name       string
-	Mode       Mode
-	PlanID     string
-	APIVersion string // the version pinned for requests that name none
-	CreatedAt  time.Time
+	ID         ProjectID `json:"id"`
+	Name       string    `json:"name"`
+	Mode       Mode      `json:"mode"`
+	PlanID     string    `json:"plan"`
+	APIVersion string    `json:"api_version"` // the version pinned for requests that name none
+	CreatedAt  time.Time `json:"created_at"`
 }
 
 // APIKey is the stored half of an API key. The secret itself is shown once and
 // kept only as its SHA-256.
 type APIKey struct {
-	ID         string
-	ProjectID  ProjectID
-	Name       string
-	Prefix     string     // the first characters, safe to show
-	Hash       []byte     // SHA-256 of the whole key
-	Scopes     []Scope    `gorm:"serializer:json"`
-	ExpiresAt  *time.Time // nil: never
-	RevokedAt  *time.Time // nil: not revoked
-	LastUsedAt *time.Time
-	CreatedAt  time.Time
+	ID         string     `json:"id"`
+	ProjectID  ProjectID  `json:"project_id"`
+	Name       string     `json:"name"`
+	Prefix     string     `json:"prefix"` // the first characters, safe to show
+	Hash       []byte     `json:"-"`      // SHA-256 of the whole key
+	Scopes     []Scope    `gorm:"serializer:json" json:"scopes"`
+	ExpiresAt  *time.Time `json:"expires_at"` // nil: never
+	RevokedAt  *time.Time `json:"revoked_at"` // nil: not revoked
+	LastUsedAt *time.Time `json:"last_used_at"`
+	CreatedAt  time.Time  `json:"created_at"`
 }
 
 // Usable reports whether the key may be used at the given time.

@@ -131,14 +131,33 @@ func (s *Store) Close() error {
 // read returns a GORM handle for one query.
 func (s *Store) read(ctx context.Context) *gorm.DB { return s.gorm.WithContext(ctx) }
 
+// backgroundTimeout bounds a question that nobody else has bounded: when
+// PostgreSQL's host vanishes, the kernel would wait for a quarter of an hour.
+const backgroundTimeout = 20 * time.Second
+
 // withConn runs fn on one native connection of the pool, outside a transaction.
 func (s *Store) withConn(ctx context.Context, fn func(*pgx.Conn) error) error {
+	if _, bounded := ctx.Deadline(); !bounded {
+		return s.withinTimeout(ctx, fn)
+	}
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("take a connection: %w", err)
 	}
 	defer func() { _ = conn.Close() }() // hands it back; nothing to report
 	return native(conn, fn)
+}
+
+// withinTimeout closes the connection when the time is over, which ends
+// whatever waits for it.
+func (s *Store) withinTimeout(ctx context.Context, fn func(*pgx.Conn) error) error {
+	ctx, cancel := context.WithTimeout(ctx, backgroundTimeout)
+	defer cancel()
+	return s.withConn(ctx, func(c *pgx.Conn) error {
+		stop := context.AfterFunc(ctx, func() { _ = c.PgConn().Conn().Close() })
+		defer stop()
+		return fn(c)
+	})
 }
 
 // native gives fn the pgx connection under a database/sql one.

@@ -304,5 +304,6 @@ func until(at, now time.Time) time.Duration {
 // logAttempt writes the one line about an attempt.
 func (r *drain) logAttempt(ctx context.Context, c store.Claimed, o Outcome) {
 	r.log.InfoContext(ctx, "attempt", "project", c.ProjectID, "endpoint", c.EndpointID, "delivery", c.ID, "event", c.EventID,
-		"number", c.Number, "status", o.StatusCode, "error_class", o.ErrorClass, "took", o.Timing.Total)
+		"number", c.Number, "status", o.StatusCode, "error_class", o.ErrorClass, "took", o.Timing.Total,
+		"remote", o.RemoteAddr, "resent", o.Resent, "body_error", o.BodyError)
 }

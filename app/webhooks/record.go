@@ -33,6 +33,7 @@ type recorder struct {
 // pending is an outcome with its sender, who waits.
 type pending struct {
 	outcome store.Outcome
+	judged  time.Time // when the outcome was known
 	done    chan struct{}
 }
 
@@ -43,7 +44,7 @@ func newRecorder(s *store.Store, log *slog.Logger) *recorder {
 // record returns once the outcome is written, or given up on: then the claim's
 // lease runs out and the send counts as lost, but nothing else does.
 func (r *recorder) record(outcome store.Outcome) {
-	p := pending{outcome: outcome, done: make(chan struct{})}
+	p := pending{outcome: outcome, judged: monotonic(), done: make(chan struct{})}
 	r.queue <- p
 	<-p.done
 }
@@ -77,40 +78,43 @@ func (r *recorder) gather(first pending) []pending {
 }
 
 func (r *recorder) write(batch []pending) {
-	outcomes := make([]store.Outcome, len(batch))
-	for i, p := range batch {
-		outcomes[i] = p.outcome
-	}
 	defer func() {
 		for _, p := range batch {
 			close(p.done)
 		}
 	}()
-	if err := r.try(outcomes); err == nil {
+	if err := r.try(batch); err == nil {
 		return
 	}
 	// One outcome that cannot be written must not take the others with it.
-	for _, outcome := range outcomes {
-		r.insist(outcome)
+	for _, p := range batch {
+		r.insist(p)
 	}
 }
 
-func (r *recorder) try(outcomes []store.Outcome) error {
+// try records a batch. Delays count from when the outcome was known, however
+// long it took to get here.
+func (r *recorder) try(batch []pending) error {
+	outcomes := make([]store.Outcome, len(batch))
+	for i, p := range batch {
+		outcomes[i] = p.outcome
+		outcomes[i].DueIn = max(p.outcome.DueIn-monotonic().Sub(p.judged), 0)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), recordTimeout)
 	defer cancel()
 	return r.store.RecordOutcomes(ctx, outcomes)
 }
 
 // insist tries one outcome for as long as that can help.
-func (r *recorder) insist(outcome store.Outcome) {
+func (r *recorder) insist(p pending) {
 	deadline := time.NewTimer(recordPatience)
 	defer deadline.Stop()
 	for {
-		err := r.try([]store.Outcome{outcome})
+		err := r.try([]pending{p})
 		if err == nil {
 			return
 		}
-		r.log.Error("an attempt could not be recorded", "delivery", outcome.Attempt.DeliveryID, "error", err)
+		r.log.Error("an attempt could not be recorded", "delivery", p.outcome.Attempt.DeliveryID, "error", err)
 		if !store.IsUnavailable(err) {
 			return
 		}
