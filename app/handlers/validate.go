@@ -47,7 +47,13 @@ var (
 // it at once.
 type faults []models.FieldError
 
+// maxFaults bounds an answer: a small body must not cause a huge one.
+const maxFaults = 50
+
 func (f *faults) add(pointer, code, format string, args ...any) {
+	if len(*f) >= maxFaults {
+		return
+	}
 	*f = append(*f, models.FieldError{Pointer: pointer, Code: code, Detail: fmt.Sprintf(format, args...)})
 }
 
@@ -108,6 +114,7 @@ func (f *faults) phone(pointer string, phone *string) {
 func (f *faults) identities(pointer string, identities map[string]string) {
 	if len(identities) > maxIdentities {
 		f.add(pointer, fieldTooMany, "At most %d identities are allowed.", maxIdentities)
+		return
 	}
 	for channel, address := range identities {
 		at := pointer + "/" + escapePointer(channel)
@@ -121,6 +128,7 @@ func (f *faults) identities(pointer string, identities map[string]string) {
 func (f *faults) tags(pointer string, tags []string) {
 	if len(tags) > maxTags {
 		f.add(pointer, fieldTooMany, "At most %d tags are allowed.", maxTags)
+		return
 	}
 	seen := make(map[string]bool, len(tags))
 	for i, tag := range tags {
@@ -152,6 +160,7 @@ func (f *faults) eventTypes(types []string) {
 	}
 	if len(types) > maxEventTypes {
 		f.add("/event_types", fieldTooMany, "At most %d event types are allowed.", maxEventTypes)
+		return
 	}
 	for i, kind := range types {
 		if !models.ValidSubscription(kind) {

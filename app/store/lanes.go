@@ -40,14 +40,23 @@ const (
 	sqlLeaveLane = `
 		UPDATE webhook_lanes SET holder = NULL, lease_expires_at = NULL, again = false
 		WHERE project_id = $1 AND endpoint_id = $2 AND holder = $3`
+	// One probe of the index a lane, whatever the planner thinks of a backlog; not
+	// what waits for its endpoint's cap; in random order, so that no project's
+	// lanes always come last.
 	sqlDueLanes = `
-		SELECT l.project_id, l.endpoint_id FROM webhook_lanes l
+		SELECT l.project_id, l.endpoint_id
+		FROM webhook_lanes l JOIN webhook_endpoints e ON e.project_id = l.project_id AND e.id = l.endpoint_id
+		CROSS JOIN LATERAL (
+			SELECT 1 FROM webhook_deliveries d
+			WHERE d.project_id = l.project_id AND d.endpoint_id = l.endpoint_id
+			  AND d.status IN ('pending', 'waiting') AND d.next_attempt_at <= clock_timestamp()
+			ORDER BY d.next_attempt_at LIMIT 1) AS due
 		WHERE (l.holder IS NULL OR l.lease_expires_at <= clock_timestamp())
 		  AND (l.closed_until IS NULL OR l.closed_until <= clock_timestamp())
-		  AND EXISTS (SELECT 1 FROM webhook_deliveries d
-		              WHERE d.project_id = l.project_id AND d.endpoint_id = l.endpoint_id
-		                AND d.status IN ('pending', 'waiting') AND d.next_attempt_at <= clock_timestamp())
-		LIMIT $1`
+		  AND (e.status <> 'active' OR e.max_in_flight > (
+		        SELECT count(*) FROM webhook_deliveries f
+		        WHERE f.project_id = l.project_id AND f.endpoint_id = l.endpoint_id AND f.status = 'in_flight'))
+		ORDER BY random() LIMIT $1`
 )
 
 // AcquireLane tries to become the one that drains a lane, for the length of the

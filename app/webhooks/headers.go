@@ -47,7 +47,7 @@ type HeaderFault struct {
 func CheckHeaders(headers map[string]string) []HeaderFault {
 	var faults []HeaderFault
 	if len(headers) > MaxHeaders {
-		faults = append(faults, HeaderFault{Reason: fmt.Sprintf("there are more than %d headers", MaxHeaders)})
+		return []HeaderFault{{Reason: fmt.Sprintf("there are more than %d headers", MaxHeaders)}}
 	}
 	total := 0
 	seen := make(map[string]bool, len(headers))

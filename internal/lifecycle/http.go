@@ -14,8 +14,11 @@ import (
 // cut streams; handlers bound what they write themselves.
 const (
 	readHeaderTimeout = 10 * time.Second
-	idleTimeout       = 120 * time.Second
-	maxHeaderBytes    = 64 << 10
+	// readTimeout covers the body too: before an answer is written, net/http reads
+	// what is left of one, even from a caller who was refused and never sends it.
+	readTimeout    = 35 * time.Second
+	idleTimeout    = 120 * time.Second
+	maxHeaderBytes = 64 << 10
 )
 
 // HTTPServer serves a handler on a listener that is already bound, so that its
@@ -32,7 +35,7 @@ func NewHTTPServer(listener net.Listener, handler http.Handler, log *slog.Logger
 	return &HTTPServer{
 		listener: listener, failed: make(chan error, 1),
 		server: &http.Server{
-			Handler: handler, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+			Handler: handler, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 			// What it logs is what clients do wrong: broken handshakes, aborted requests.
 			ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		},
