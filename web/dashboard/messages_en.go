@@ -73,7 +73,7 @@ var english = messages{
 			models.ErrorReadTimeout: "no answer in time", models.ErrorTimeout: "took too long", models.ErrorConnection: "connection error",
 			models.ErrorBadResponse: "not HTTP", models.ErrorBlockedAddress: "address not allowed",
 			models.ErrorRedirect: "redirect", models.ErrorHTTP1xx: "unexpected status", models.ErrorHTTP4xx: "rejected",
-			models.ErrorHTTP5xx: "server error", models.ErrorWorkerLost: "sender stopped",
+			models.ErrorHTTP5xx: "server error", models.ErrorWorkerLost: "sender stopped", models.ErrorInternal: "fault of ours",
 		},
 	},
 
@@ -98,6 +98,7 @@ var english = messages{
 			models.ErrorBadResponse:    "What your endpoint answered is not a valid HTTP response.",
 			models.ErrorBlockedAddress: "The URL leads to an address that webhooks may not reach: only public addresses are allowed.",
 			models.ErrorWorkerLost:     "Our sender stopped before the answer was recorded. This uses up no step of the schedule; your endpoint may have got the event.",
+			models.ErrorInternal:       "A fault of ours kept this from being sent. It uses up no step of the schedule; your endpoint got nothing.",
 		},
 		NextAt:         "Next try at %s.",
 		DueNow:         "The next try is due now.",

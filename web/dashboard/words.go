@@ -63,7 +63,7 @@ func (m *messages) outcome(a models.WebhookAttempt) outcomeView {
 	view := outcomeView{Kind: "delivered", Word: m.Outcomes.Delivered}
 	switch {
 	case a.ErrorClass == nil:
-	case *a.ErrorClass == models.ErrorWorkerLost:
+	case *a.ErrorClass == models.ErrorWorkerLost, *a.ErrorClass == models.ErrorInternal:
 		view = outcomeView{Kind: "lost", Word: m.Outcomes.Lost}
 	default:
 		view = outcomeView{Kind: "failed", Word: m.Outcomes.Failed}

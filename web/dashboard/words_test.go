@@ -27,6 +27,7 @@ func TestDiagnosis(t *testing.T) {
 		{"redirect", 301, models.ErrorRedirect, "Your endpoint answered 301, a redirect."},
 		{"no connection", 0, models.ErrorRefused, "refused the connection"},
 		{"our fault", 0, models.ErrorWorkerLost, "uses up no step"},
+		{"before anything was sent", 0, models.ErrorInternal, "your endpoint got nothing"},
 		{"a class of tomorrow", 0, "quantum", "The attempt failed."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
