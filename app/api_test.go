@@ -94,6 +94,10 @@ func TestTwoKeysWithEqualBodiesMakeTwoContacts(t *testing.T) {
 	}
 }
 
+func post(body string) call { return call{method: http.MethodPost, path: "/contacts", body: body} }
+
+func with(c call, change func(*call)) call { change(&c); return c }
+
 // Each kind of bad input is refused with its own code, and leaves nothing.
 func TestBadInputIsRefusedWithItsCode(t *testing.T) {
 	t.Parallel()
@@ -102,8 +106,6 @@ func TestBadInputIsRefusedWithItsCode(t *testing.T) {
 	mistyped := h.key[:len(h.key)-1] + "!"
 	unknown, err := models.NewAPIKeySecret(models.ModeLive)
 	require.NoError(t, err)
-	post := func(body string) call { return call{method: http.MethodPost, path: "/contacts", body: body} }
-	with := func(c call, change func(*call)) call { change(&c); return c }
 	ok := post(`{"name":"Ada"}`)
 	tests := map[string]struct {
 		call    call
