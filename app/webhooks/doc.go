@@ -12,6 +12,16 @@
 //   - [Schedule]: the retry ladder, and the [Plan] that follows from a verdict.
 //   - [CheckHeaders]: which headers an endpoint's owner may add.
 //
+// The other half reads along a delivery's way:
+//
+//   - [Hinter] (hints.go): a server tells, after its commit, that a lane has
+//     something due. Nobody waits for it, and it may be lost.
+//   - [Worker] (worker.go): takes hints from asynq, and sweeps (sweeper.go) for
+//     what no hint told and what lost workers held.
+//   - [Drainer] (drain.go): takes a lane, claims what is due, has it sent.
+//   - deliver.go: one claimed delivery, from sending to what becomes of it.
+//   - record.go: outcomes, many in one transaction.
+//
 // A receiver is a stranger. What it answers is bounded before it is read, kept
 // as bytes, and never changes the verdict that its status gave.
 package webhooks

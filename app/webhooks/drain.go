@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math/rand/v2"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
-	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/internal/clock"
 )
@@ -36,8 +33,6 @@ const (
 	// leaves slow answers to themselves.
 	maxIdle      = 4
 	leaveTimeout = 5 * time.Second
-	// unsendablePause is how long a delivery waits after a fault of ours.
-	unsendablePause = time.Minute
 )
 
 // Drainer empties lanes: it claims what is due, sends it, and records what came
@@ -243,67 +238,4 @@ func (r *drain) claim(ctx context.Context) (seen int, err error) {
 		})
 	}
 	return seen, nil
-}
-
-// deliver makes one attempt and has it recorded.
-func (r *drain) deliver(ctx context.Context, c store.Claimed, asked time.Time) {
-	started := r.clock.Now()
-	if started.Sub(asked) > latestSend {
-		// Frozen since the claim: the lease may end during the send. The sweeper
-		// takes the delivery back.
-		r.log.WarnContext(ctx, "a claim was too old to send", "delivery", c.ID)
-		return
-	}
-	secrets, err := ActiveSecrets(c.Secrets, started)
-	if err := errors.Join(c.Unsealed, err); err != nil {
-		r.log.ErrorContext(ctx, "a signing secret cannot be used", "endpoint", c.EndpointID, "error", err)
-		r.recorder.record(unsendable(c, started))
-		return
-	}
-	// Made of the attempt's id, which was given at the claim: if this worker is
-	// lost, whoever records the loss knows what was sent.
-	requestID := models.PrefixRequest + strings.TrimPrefix(c.AttemptID, models.PrefixAttempt)
-	outcome := r.sender.Send(ctx, Attempt{
-		URL: c.URL, Body: c.Body, EventID: c.EventID, EventType: c.EventType, Number: c.Number,
-		RequestID: requestID, Headers: c.Headers, Secrets: secrets, StartedAt: started,
-	})
-	r.logAttempt(ctx, c, outcome)
-	r.recorder.record(r.outcomeOf(c, outcome, requestID, started))
-}
-
-// unsendable puts a delivery off that a fault of ours kept from being sent: it
-// costs no step, and another worker may have the right key.
-func unsendable(c store.Claimed, started time.Time) store.Outcome {
-	outcome := Outcome{ErrorClass: models.ErrorInternal, Error: "A fault of ours: the signing secret could not be read. Nothing was sent."}
-	return store.Outcome{
-		Token: c.Token, Attempt: attemptRow(c, outcome, models.PrefixRequest+strings.TrimPrefix(c.AttemptID, models.PrefixAttempt), started),
-		Status: models.DeliveryWaiting, Step: c.Step, KeepStep: true, DueIn: unsendablePause,
-	}
-}
-
-// outcomeOf is what to record: the attempt, and the delivery's next state.
-func (r *drain) outcomeOf(c store.Claimed, o Outcome, requestID string, started time.Time) store.Outcome {
-	now := r.clock.Now()
-	at := Place{Step: c.Step, BeganAt: now.Add(-c.SinceStepBegan - now.Sub(started))}
-	plan := r.schedule.Plan(o.Verdict(), at, now, rand.Float64)
-	return store.Outcome{
-		Token: c.Token, Attempt: attemptRow(c, o, requestID, started),
-		Status: plan.Status, Step: plan.Place.Step, KeepStep: plan.Place.Step == c.Step, Cause: plan.Cause,
-		DueIn: until(plan.DueAt, now), CloseLaneFor: until(plan.LaneClosedUntil, now), DisableEndpoint: plan.DisableEndpoint,
-	}
-}
-
-// until is the time from now to at; 0 when at is not set.
-func until(at, now time.Time) time.Duration {
-	if at.IsZero() {
-		return 0
-	}
-	return max(at.Sub(now), 0)
-}
-
-// logAttempt writes the one line about an attempt.
-func (r *drain) logAttempt(ctx context.Context, c store.Claimed, o Outcome) {
-	r.log.InfoContext(ctx, "attempt", "project", c.ProjectID, "endpoint", c.EndpointID, "delivery", c.ID, "event", c.EventID,
-		"number", c.Number, "status", o.StatusCode, "error_class", o.ErrorClass, "took", o.Timing.Total,
-		"remote", o.RemoteAddr, "resent", o.Resent, "body_error", o.BodyError)
 }

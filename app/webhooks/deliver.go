@@ -1,0 +1,78 @@
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/app/store"
+)
+
+// unsendablePause is how long a delivery waits after a fault of ours.
+const unsendablePause = time.Minute
+
+// deliver makes one attempt and has it recorded.
+func (d *Drainer) deliver(ctx context.Context, c store.Claimed, asked time.Time) {
+	started := d.clock.Now()
+	if started.Sub(asked) > latestSend {
+		// Frozen since the claim: the lease may end during the send. The sweeper
+		// takes the delivery back.
+		d.log.WarnContext(ctx, "a claim was too old to send", "delivery", c.ID)
+		return
+	}
+	secrets, err := ActiveSecrets(c.Secrets, started)
+	if err := errors.Join(c.Unsealed, err); err != nil {
+		d.log.ErrorContext(ctx, "a signing secret cannot be used", "endpoint", c.EndpointID, "error", err)
+		d.recorder.record(unsendable(c, started))
+		return
+	}
+	// Made of the attempt's id, which was given at the claim: if this worker is
+	// lost, whoever records the loss knows what was sent.
+	requestID := models.PrefixRequest + strings.TrimPrefix(c.AttemptID, models.PrefixAttempt)
+	outcome := d.sender.Send(ctx, Attempt{
+		URL: c.URL, Body: c.Body, EventID: c.EventID, EventType: c.EventType, Number: c.Number,
+		RequestID: requestID, Headers: c.Headers, Secrets: secrets, StartedAt: started,
+	})
+	d.logAttempt(ctx, c, outcome)
+	d.recorder.record(d.outcomeOf(c, outcome, requestID, started))
+}
+
+// unsendable puts a delivery off that a fault of ours kept from being sent: it
+// costs no step, and another worker may have the right key.
+func unsendable(c store.Claimed, started time.Time) store.Outcome {
+	outcome := Outcome{ErrorClass: models.ErrorInternal, Error: "A fault of ours: the signing secret could not be read. Nothing was sent."}
+	return store.Outcome{
+		Token: c.Token, Attempt: attemptRow(c, outcome, models.PrefixRequest+strings.TrimPrefix(c.AttemptID, models.PrefixAttempt), started),
+		Status: models.DeliveryWaiting, Step: c.Step, KeepStep: true, DueIn: unsendablePause,
+	}
+}
+
+// outcomeOf is what to record: the attempt, and the delivery's next state.
+func (d *Drainer) outcomeOf(c store.Claimed, o Outcome, requestID string, started time.Time) store.Outcome {
+	now := d.clock.Now()
+	at := Place{Step: c.Step, BeganAt: now.Add(-c.SinceStepBegan - now.Sub(started))}
+	plan := d.schedule.Plan(o.Verdict(), at, now, rand.Float64)
+	return store.Outcome{
+		Token: c.Token, Attempt: attemptRow(c, o, requestID, started),
+		Status: plan.Status, Step: plan.Place.Step, KeepStep: plan.Place.Step == c.Step, Cause: plan.Cause,
+		DueIn: until(plan.DueAt, now), CloseLaneFor: until(plan.LaneClosedUntil, now), DisableEndpoint: plan.DisableEndpoint,
+	}
+}
+
+// until is the time from now to at; 0 when at is not set.
+func until(at, now time.Time) time.Duration {
+	if at.IsZero() {
+		return 0
+	}
+	return max(at.Sub(now), 0)
+}
+
+// logAttempt writes the one line about an attempt.
+func (d *Drainer) logAttempt(ctx context.Context, c store.Claimed, o Outcome) {
+	d.log.InfoContext(ctx, "attempt", "project", c.ProjectID, "endpoint", c.EndpointID, "delivery", c.ID, "event", c.EventID,
+		"number", c.Number, "status", o.StatusCode, "error_class", o.ErrorClass, "took", o.Timing.Total,
+		"remote", o.RemoteAddr, "resent", o.Resent, "body_error", o.BodyError)
+}
