@@ -79,56 +79,84 @@ func (s *site) typical(t *testing.T, url string) time.Duration {
 	return time.Since(begin) / typicalRuns
 }
 
-// A server is frozen in the middle of operations. Its keys are in progress
-// everywhere, and free again within 35 seconds, though the server never lets go.
+// A server is frozen in the middle of an operation, with its transaction open.
+// The key is in progress everywhere, and free again within 35 seconds, though
+// the server never lets go.
 func TestServerFrozenMidOperationFreesItsKeys(t *testing.T) {
 	s := newSite(t)
 	s.unlimited(t)
 	steady, victim := programs.StartServer(t, s.env), programs.StartServer(t, s.env)
 	s.insist(t, "warm-up", `{}`, victim.URL)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var sent atomic.Int64
-	var wg sync.WaitGroup
-	for worker := range 8 {
-		wg.Go(func() {
-			for i := 0; ctx.Err() == nil; i++ {
-				sent.Add(1)
-				_, _ = s.try(ctx, victim.URL, fmt.Sprintf("freeze-%d-%d", worker, i), fmt.Sprintf(`{"external_id":"freeze-%d-%d"}`, worker, i))
-			}
-		})
-	}
-	require.Eventually(t, func() bool { return sent.Load() > 200 }, programs.Patience, time.Millisecond)
-	victim.Signal(t, syscall.SIGSTOP)
-	frozen := time.Now()
-	cancel()
-	wg.Wait()
 	t.Cleanup(func() { victim.Signal(t, syscall.SIGCONT) })
-	// Every key that was used, the ones in the middle included, gets its answer
+	round := s.freezeMidOperation(t, victim)
+	frozen := time.Now()
+	// Every key of the round, the ones in the middle included, gets its answer
 	// from the other server.
-	for worker := range 8 {
-		last := s.lastKey(t, worker)
+	for worker := range frozenClients {
+		last := s.lastKey(t, round, worker)
 		for i := max(last-1, 0); i <= last+1; i++ {
-			s.insist(t, fmt.Sprintf("freeze-%d-%d", worker, i), fmt.Sprintf(`{"external_id":"freeze-%d-%d"}`, worker, i), steady.URL)
+			key := frozenKey(round, worker, i)
+			s.insist(t, key, fmt.Sprintf(`{"external_id":%q}`, key), steady.URL)
 		}
 	}
+	require.Greater(t, time.Since(frozen), 10*time.Second, "a key was in progress, and nobody executed it a second time meanwhile")
 	require.Less(t, time.Since(frozen), 40*time.Second, "free within 35 seconds, and the retry's own time")
 	victim.Signal(t, syscall.SIGCONT)
 	e := s.effects(t)
-	require.Equal(t, e.Contacts, e.Keys)
-	require.Equal(t, e.Contacts, e.Events)
-	require.Equal(t, e.Contacts, e.Deliveries)
+	require.Equal(t, effects{e.Contacts, e.Contacts, e.Contacts, e.Contacts}, e)
 	var twice int
-	require.NoError(t, s.db.QueryRowContext(t.Context(), `SELECT count(*) - count(DISTINCT external_id) FROM contacts WHERE external_id IS NOT NULL`).Scan(&twice))
+	require.NoError(t, s.db.QueryRowContext(t.Context(), `SELECT count(external_id) - count(DISTINCT external_id) FROM contacts`).Scan(&twice))
 	require.Zero(t, twice)
 }
 
-// lastKey is the highest number of a worker's keys that was stored.
-func (s *site) lastKey(t *testing.T, worker int) (last int) {
+const frozenClients = 8
+
+func frozenKey(round, client, i int) string { return fmt.Sprintf("freeze-%d-%d-%d", round, client, i) }
+
+// freezeMidOperation freezes the server under load, again and again, until one
+// of its transactions is open between two statements.
+func (s *site) freezeMidOperation(t *testing.T, victim *programs.Server) (round int) {
+	t.Helper()
+	for round := range 200 {
+		ctx, cancel := context.WithCancel(t.Context())
+		var sent atomic.Int64
+		var wg sync.WaitGroup
+		for client := range frozenClients {
+			wg.Go(func() {
+				for i := 0; ctx.Err() == nil; i++ {
+					sent.Add(1)
+					key := frozenKey(round, client, i)
+					_, _ = s.try(ctx, victim.URL, key, fmt.Sprintf(`{"external_id":%q}`, key))
+				}
+			})
+		}
+		require.Eventually(t, func() bool { return sent.Load() > 50 }, programs.Patience, time.Millisecond)
+		victim.Signal(t, syscall.SIGSTOP)
+		cancel()
+		wg.Wait()
+		if s.idleInTransaction(t) > 0 {
+			return round
+		}
+		victim.Signal(t, syscall.SIGCONT)
+	}
+	require.Fail(t, "the server was never caught in the middle of an operation")
+	return 0
+}
+
+// idleInTransaction counts servers' transactions that wait for their server.
+func (s *site) idleInTransaction(t *testing.T) (count int) {
 	t.Helper()
 	require.NoError(t, s.db.QueryRowContext(t.Context(), `
-		SELECT coalesce(max(split_part(key, '-', 3)::int), 0) FROM idempotency_keys WHERE key LIKE $1`,
-		fmt.Sprintf("freeze-%d-%%", worker)).Scan(&last))
+		SELECT count(*) FROM pg_stat_activity WHERE application_name = 'botix-server' AND state = 'idle in transaction'`).Scan(&count))
+	return count
+}
+
+// lastKey is the highest number of a client's keys in the round that was stored.
+func (s *site) lastKey(t *testing.T, round, client int) (last int) {
+	t.Helper()
+	require.NoError(t, s.db.QueryRowContext(t.Context(), `
+		SELECT coalesce(max(split_part(key, '-', 4)::int), 0) FROM idempotency_keys WHERE key LIKE $1`,
+		fmt.Sprintf("freeze-%d-%d-%%", round, client)).Scan(&last))
 	return last
 }
 
