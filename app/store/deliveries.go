@@ -42,7 +42,10 @@ type ClaimRequest struct {
 	Holder string        // of the lane; nothing is claimed without it
 	Token  string        // a new UUID
 	Max    int           // the caller's free slots
-	Lease  time.Duration // how long the lane and the deliveries are the caller's
+	Lease  time.Duration // how long the deliveries are the caller's
+	// LaneLease is how long the lane is: until the next claim, not longer, since
+	// a dead holder keeps everybody else from the lane.
+	LaneLease time.Duration
 }
 
 // One statement decides everything about what is due in a lane: it renews the
@@ -52,7 +55,7 @@ type ClaimRequest struct {
 const (
 	sqlClaimDue = `
 	WITH lane AS (
-		UPDATE webhook_lanes SET lease_expires_at = clock_timestamp() + make_interval(secs => $6)
+		UPDATE webhook_lanes SET lease_expires_at = clock_timestamp() + make_interval(secs => $7)
 		WHERE project_id = $1 AND endpoint_id = $2 AND holder = $3
 		RETURNING closed_until, paced_until
 	), endpoint AS (
@@ -68,7 +71,8 @@ const (
 	), due AS (
 		SELECT d.id FROM webhook_deliveries d
 		WHERE d.project_id = $1 AND d.endpoint_id = $2
-		  AND d.status IN ('pending', 'waiting') AND d.next_attempt_at <= clock_timestamp()
+		  AND d.status IN ('pending', 'waiting')
+		  AND d.next_attempt_at <= now() -- not clock_timestamp(): what is volatile cannot use the index
 		ORDER BY d.next_attempt_at
 		LIMIT (SELECT greatest(0, least($5, e.earned, e.max_in_flight - (
 			SELECT count(*) FROM webhook_deliveries f
@@ -84,7 +88,8 @@ const (
 	       step_started_at = CASE WHEN e.status = 'active' THEN coalesce(d.step_started_at, clock_timestamp()) ELSE d.step_started_at END,
 	       next_attempt_at = NULL,
 	       updated_at = clock_timestamp()
-	FROM due, endpoint e, events v
+	FROM (SELECT id FROM due LIMIT 100) due, -- tells the planner how few they are; the Max of a claim is no more
+	     endpoint e, events v
 	WHERE d.project_id = $1 AND d.id = due.id AND v.project_id = $1 AND v.id = d.event_id
 	RETURNING d.id, d.event_id, d.event_type, coalesce(d.attempt_id, ''), d.attempt_count, d.step,
 	          extract(epoch FROM clock_timestamp() - d.step_started_at)::float8, d.manual, d.status,
@@ -104,7 +109,7 @@ const (
 func (s *Store) ClaimDue(ctx context.Context, claim ClaimRequest) (list []Claimed, seen int, err error) {
 	err = s.withConn(ctx, func(c *pgx.Conn) error {
 		rows, err := c.Query(ctx, sqlClaimDue, string(claim.Lane.ProjectID), claim.Lane.EndpointID, claim.Holder,
-			claim.Token, claim.Max, claim.Lease.Seconds())
+			claim.Token, claim.Max, claim.Lease.Seconds(), claim.LaneLease.Seconds())
 		if err != nil {
 			return fmt.Errorf("claim deliveries: %w", err)
 		}

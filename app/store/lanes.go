@@ -49,7 +49,7 @@ const (
 		CROSS JOIN LATERAL (
 			SELECT 1 FROM webhook_deliveries d
 			WHERE d.project_id = l.project_id AND d.endpoint_id = l.endpoint_id
-			  AND d.status IN ('pending', 'waiting') AND d.next_attempt_at <= clock_timestamp()
+			  AND d.status IN ('pending', 'waiting') AND d.next_attempt_at <= now()
 			ORDER BY d.next_attempt_at LIMIT 1) AS due
 		WHERE (l.holder IS NULL OR l.lease_expires_at <= clock_timestamp())
 		  AND (l.closed_until IS NULL OR l.closed_until <= clock_timestamp())

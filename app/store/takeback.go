@@ -33,6 +33,9 @@ const sqlTakeBack = `
 		       e.url, 'req_' || substr(m.lost_attempt, 5), '{}', 'worker_lost',
 		       'The worker ended before it could record an answer; the receiver may have got the request.', 0, m.started_at
 		FROM moved m JOIN webhook_endpoints e ON e.project_id = m.project_id AND e.id = m.endpoint_id
+		-- A claim so old that its day is no longer kept (everything stood still for
+		-- weeks) is taken back without a record, rather than not at all.
+		WHERE m.started_at > now() - make_interval(secs => @kept)
 	), dead AS (
 		INSERT INTO dead_letters (project_id, id, delivery_id, endpoint_id, event_id, event_type, cause, attempt_id, expires_at)
 		SELECT m.project_id, 'dlq_' || new_ulid(), m.id, m.endpoint_id, m.event_id, m.event_type, 'worker_lost', m.lost_attempt,
@@ -48,7 +51,7 @@ const sqlTakeBack = `
 func (s *Store) TakeBack(ctx context.Context, lease time.Duration, maxLosses, limit int) (count int, err error) {
 	err = s.withConn(ctx, func(c *pgx.Conn) error {
 		return c.QueryRow(ctx, sqlTakeBack, pgx.NamedArgs{
-			"lease": lease.Seconds(), "max_losses": maxLosses, "limit": limit,
+			"lease": lease.Seconds(), "max_losses": maxLosses, "limit": limit, "kept": (AttemptRetention - day).Seconds(),
 		}).Scan(&count)
 	})
 	if err != nil {

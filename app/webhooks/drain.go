@@ -18,6 +18,9 @@ import (
 const (
 	claimLease = 60 * time.Second
 	latestSend = 15 * time.Second // after the claim: 45 s of the lease are left
+	// laneLease is far longer than the pause between two claims and far shorter
+	// than a claim's: when a worker dies, its lanes are free again soon.
+	laneLease = 10 * time.Second
 )
 
 const (
@@ -82,7 +85,7 @@ func (d *Drainer) Drain(ctx context.Context, lane store.Lane, stop <-chan struct
 
 func (d *Drainer) turn(ctx context.Context, lane store.Lane, nudge, stop <-chan struct{}) (emptied bool, err error) {
 	holder := uuid.NewString()
-	mine, err := d.store.AcquireLane(ctx, lane, holder, claimLease)
+	mine, err := d.store.AcquireLane(ctx, lane, holder, laneLease)
 	if err != nil || !mine {
 		return false, err
 	}
@@ -220,7 +223,7 @@ func (r *drain) collect() bool {
 func (r *drain) claim(ctx context.Context) (seen int, err error) {
 	asked := r.clock.Now()
 	list, seen, err := r.store.ClaimDue(ctx, store.ClaimRequest{
-		Lane: r.lane, Holder: r.holder, Token: uuid.NewString(), Max: claimBatch - r.inFlight, Lease: claimLease,
+		Lane: r.lane, Holder: r.holder, Token: uuid.NewString(), Max: claimBatch - r.inFlight, Lease: claimLease, LaneLease: laneLease,
 	})
 	if err != nil {
 		return 0, err

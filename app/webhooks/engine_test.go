@@ -359,6 +359,34 @@ func TestLostWorkerCostsNoStepAndItsLateAnswerCounts(t *testing.T) {
 	require.Equal(t, []int64{1, 2, 3, 4, 5, 6}, d.Numbers, "no number twice, none missing")
 }
 
+// A claim whose day is no longer kept is taken back all the same, and holds up no
+// other.
+func TestAncientClaimIsTakenBack(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, ok)
+	event := e.publish()
+	e.claim()
+	e.sql(`UPDATE webhook_deliveries SET lease_expires_at = now() - interval '20 days'`)
+	count, err := e.store.TakeBack(t.Context(), time.Minute, 5, 10)
+	require.NoError(t, err)
+	require.Equal(t, 1, count)
+	require.Equal(t, models.DeliveryPending, e.delivery(event).Status)
+}
+
+// A worker dies while it drains: its lane is free within seconds, not only when
+// its claims are.
+func TestLaneOfADeadWorkerIsFreeSoon(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, ok)
+	lane := store.Lane{ProjectID: e.project, EndpointID: e.endpoint}
+	mine, err := e.store.AcquireLane(t.Context(), lane, uuid.NewString(), 500*time.Millisecond)
+	require.NoError(t, err)
+	require.True(t, mine) // and then the holder is gone
+	event := e.publish()
+	e.worker()
+	e.eventually(event, models.DeliveryDelivered)
+}
+
 func TestDeliveryThatKeepsLosingWorkersIsGivenUp(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, ok)
@@ -384,7 +412,7 @@ func (e *engine) claim() store.Claimed {
 	mine, err := e.store.AcquireLane(e.t.Context(), lane, holder, time.Minute)
 	require.NoError(e.t, err)
 	require.True(e.t, mine)
-	list, _, err := e.store.ClaimDue(e.t.Context(), store.ClaimRequest{Lane: lane, Holder: holder, Token: uuid.NewString(), Max: 10, Lease: time.Minute})
+	list, _, err := e.store.ClaimDue(e.t.Context(), store.ClaimRequest{Lane: lane, Holder: holder, Token: uuid.NewString(), Max: 10, Lease: time.Minute, LaneLease: time.Minute})
 	require.NoError(e.t, err)
 	require.Len(e.t, list, 1)
 	return list[0]
@@ -413,7 +441,7 @@ func TestKnockOnAHeldLaneIsNeverLost(t *testing.T) {
 	require.False(t, release(first), "nobody knocked since")
 	require.True(t, acquire(second))
 	require.False(t, release(first), "not the holder any more")
-	list, seen, err := e.store.ClaimDue(t.Context(), store.ClaimRequest{Lane: lane, Holder: first, Token: uuid.NewString(), Max: 1, Lease: time.Minute})
+	list, seen, err := e.store.ClaimDue(t.Context(), store.ClaimRequest{Lane: lane, Holder: first, Token: uuid.NewString(), Max: 1, Lease: time.Minute, LaneLease: time.Minute})
 	require.NoError(t, err)
 	require.Zero(t, seen, "nothing is claimed without the lane")
 	require.Empty(t, list)

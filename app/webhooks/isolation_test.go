@@ -91,7 +91,7 @@ func TestClaimAndResumeExcludeEachOther(t *testing.T) {
 	require.NoError(t, err)
 	claimed := make(chan error, 1)
 	go func() {
-		_, _, err := e.store.ClaimDue(context.Background(), store.ClaimRequest{Lane: lane, Holder: holder, Token: uuid.NewString(), Max: 1, Lease: time.Minute})
+		_, _, err := e.store.ClaimDue(context.Background(), store.ClaimRequest{Lane: lane, Holder: holder, Token: uuid.NewString(), Max: 1, Lease: time.Minute, LaneLease: time.Minute})
 		claimed <- err
 	}()
 	require.Eventually(t, func() bool {
