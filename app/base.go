@@ -76,12 +76,11 @@ func (b *base) checks() []telemetry.Check {
 
 // internal serves metrics and health on the internal address.
 func (b *base) internal(ctx context.Context) (lifecycle.Named, error) {
-	listener, err := listen(ctx, b.cfg.InternalAddr)
+	server, err := lifecycle.ListenHTTP(ctx, b.cfg.InternalAddr, telemetry.Internal(b.registry, b.checks()...), b.log)
 	if err != nil {
-		return lifecycle.Named{}, err
+		return lifecycle.Named{}, fmt.Errorf("internal listener: %w", err)
 	}
-	handler := telemetry.Internal(b.registry, b.checks()...)
-	return lifecycle.Named{Name: "internal listener", Service: lifecycle.NewHTTPServer(listener, handler, b.log)}, nil
+	return lifecycle.Named{Name: "internal listener", Service: server}, nil
 }
 
 func listen(ctx context.Context, addr string) (net.Listener, error) {

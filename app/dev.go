@@ -71,10 +71,10 @@ func (d *dev) open(ctx context.Context) (err error) {
 	}
 	stack := localstack.Options{Dir: d.options.DataDir, Log: d.log, AllowInstall: true}
 	if d.postgres, err = localstack.StartPostgres(ctx, stack); err != nil {
-		return fmt.Errorf("start PostgreSQL: %w", err)
+		return err
 	}
 	if d.redis, err = localstack.StartRedis(ctx, stack); err != nil {
-		return fmt.Errorf("start Redis: %w", err)
+		return err
 	}
 	return nil
 }

@@ -102,7 +102,6 @@ type DeadLetterCause string
 const (
 	CauseRetriesExhausted DeadLetterCause = "retries_exhausted"
 	CauseWorkerLost       DeadLetterCause = "worker_lost"
-	CauseHeldExpired      DeadLetterCause = "held_expired"
 )
 
 // DeadLetter is a delivery that no longer retries by itself.

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/botix-pro/platform/app/models"
 )
 
 // A worker that died, or is frozen, holds its deliveries no longer than their
@@ -38,7 +40,7 @@ const sqlTakeBack = `
 		WHERE m.started_at > now() - make_interval(secs => @kept)
 	), dead AS (
 		INSERT INTO dead_letters (project_id, id, delivery_id, endpoint_id, event_id, event_type, cause, attempt_id, expires_at)
-		SELECT m.project_id, 'dlq_' || new_ulid(), m.id, m.endpoint_id, m.event_id, m.event_type, 'worker_lost', m.lost_attempt,
+		SELECT m.project_id, 'dlq_' || new_ulid(), m.id, m.endpoint_id, m.event_id, m.event_type, @cause, m.lost_attempt,
 		       clock_timestamp() + make_interval(days => (t.limits ->> 'dead_letter_retention_days')::int)
 		FROM moved m JOIN projects p ON p.id = m.project_id JOIN plans t ON t.id = p.plan_id
 		WHERE m.status = 'dead_letter'
@@ -52,6 +54,7 @@ func (s *Store) TakeBack(ctx context.Context, lease time.Duration, maxLosses, li
 	err = s.withConn(ctx, func(c *pgx.Conn) error {
 		return c.QueryRow(ctx, sqlTakeBack, pgx.NamedArgs{
 			"lease": lease.Seconds(), "max_losses": maxLosses, "limit": limit, "kept": (AttemptRetention - day).Seconds(),
+			"cause": string(models.CauseWorkerLost),
 		}).Scan(&count)
 	})
 	if err != nil {

@@ -1,10 +1,7 @@
 package webhooks
 
 import (
-	"errors"
-	"fmt"
 	"math"
-	"strings"
 	"time"
 )
 
@@ -13,8 +10,6 @@ import (
 type Schedule []time.Duration
 
 const (
-	maxSteps = 20
-	maxDelay = 30 * 24 * time.Hour
 	// jitterShare is the part of a delay that jitter may add (contract §5).
 	jitterShare = 10
 	// clockGrain is added to every delay because the platform's clock cuts its
@@ -26,40 +21,6 @@ const (
 // DefaultSchedule returns the contract's ladder: 1m, 15m, 1h, 24h.
 func DefaultSchedule() Schedule {
 	return Schedule{time.Minute, 15 * time.Minute, time.Hour, 24 * time.Hour}
-}
-
-// ParseSchedule reads a ladder like "1m,15m,1h,24h" (Go durations). Each delay
-// is more than zero and at most 30 days, and there are at most 19 of them.
-func ParseSchedule(text string) (Schedule, error) {
-	if strings.TrimSpace(text) == "" {
-		return nil, errors.New(`a retry schedule is empty; write for example "1m,15m,1h,24h"`)
-	}
-	fields := strings.Split(text, ",")
-	if len(fields) >= maxSteps {
-		return nil, fmt.Errorf("a retry schedule has %d delays; at most %d are allowed", len(fields), maxSteps-1)
-	}
-	schedule := make(Schedule, len(fields))
-	for i, field := range fields {
-		delay, err := parseDelay(strings.TrimSpace(field))
-		if err != nil {
-			return nil, fmt.Errorf("delay %d of the retry schedule %q: %w", i+1, text, err)
-		}
-		schedule[i] = delay
-	}
-	return schedule, nil
-}
-
-func parseDelay(text string) (time.Duration, error) {
-	delay, err := time.ParseDuration(text)
-	switch {
-	case err != nil:
-		return 0, fmt.Errorf(`%q is not a duration like "90s", "15m" or "24h"`, text)
-	case delay <= 0:
-		return 0, fmt.Errorf("%q is not more than zero", text)
-	case delay > maxDelay:
-		return 0, fmt.Errorf("%q is more than %s", text, maxDelay)
-	}
-	return delay, nil
 }
 
 // Steps returns how many steps the ladder has.

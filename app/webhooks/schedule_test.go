@@ -3,7 +3,6 @@ package webhooks_test
 import (
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,29 +15,6 @@ import (
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 func noJitter() float64 { return 0 }
-
-func TestParseSchedule(t *testing.T) {
-	t.Parallel()
-	schedule, err := webhooks.ParseSchedule(" 1m, 15m,1h ,24h")
-	require.NoError(t, err)
-	require.Equal(t, webhooks.DefaultSchedule(), schedule)
-	require.Equal(t, 5, schedule.Steps())
-
-	for text, reason := range map[string]string{
-		"":                               "is empty",
-		" ":                              "is empty",
-		"1m,,1h":                         `delay 2 of the retry schedule "1m,,1h": "" is not a duration`,
-		"1m,15":                          `"15" is not a duration`,
-		"1d":                             `"1d" is not a duration`,
-		"0s":                             "not more than zero",
-		"1m,-5m":                         `"-5m" is not more than zero`,
-		"721h":                           "more than 720h",
-		strings.Repeat("1m,", 19) + "1m": "20 delays; at most 19",
-	} {
-		_, err := webhooks.ParseSchedule(text)
-		require.ErrorContains(t, err, reason, text)
-	}
-}
 
 // Guarantee: whatever the jitter, a step is never early and at most a tenth late.
 func TestNextStaysInItsWindow(t *testing.T) {

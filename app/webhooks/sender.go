@@ -83,9 +83,6 @@ func NewSender(transport *http.Transport, cfg SenderConfig) *Sender {
 	return &Sender{shared: transport, fresh: fresh, cfg: cfg}
 }
 
-// MaxDuration is the longest an attempt can take; a lease must outlive it.
-func (s *Sender) MaxDuration() time.Duration { return s.cfg.TotalTimeout }
-
 // The reasons for which an attempt is cut short.
 var (
 	errConnectTimeout = errors.New("connecting took too long")
