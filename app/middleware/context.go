@@ -13,6 +13,7 @@ const (
 	keyOperation = "botix.operation"
 	keyFault     = "botix.fault"
 	keyCode      = "botix.code"
+	keyBodyBegun = "botix.body_begun"
 )
 
 // RequestID returns the id of the physical request, or "" outside [Trace].

@@ -2,9 +2,6 @@ package middleware
 
 import (
 	"context"
-	"errors"
-	"io"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -16,15 +13,12 @@ import (
 	"github.com/botix-pro/platform/app/idempotency"
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
-	"github.com/botix-pro/platform/internal/clock"
 )
 
 const (
 	headerReplayed      = "Idempotent-Replayed"
 	headerFirstRequest  = "X-Original-Request-Id"
 	headerAPIVersion    = "X-BOTIX-Version"
-	maxBody             = 1 << 20 // 1 MiB, contract §1
-	bodyTimeout         = 30 * time.Second
 	operationTimeout    = 30 * time.Second
 	replayedHeaderValue = "true"
 )
@@ -176,10 +170,6 @@ func readQuery(c echo.Context) (url.Values, error) {
 	return query, nil
 }
 
-func tooLarge() error {
-	return models.NewError(models.CodePayloadTooLarge, "The body exceeds %d bytes.", maxBody)
-}
-
 // pathParameters decodes path parameters, which Echo leaves encoded when the
 // path holds anything that had to be.
 func pathParameters(c echo.Context) func(string) string {
@@ -191,30 +181,4 @@ func pathParameters(c echo.Context) func(string) string {
 		}
 		return value
 	}
-}
-
-// readBody reads the whole body, bounded in size and time. It comes before
-// everything that depends on the content, since the fingerprint covers it.
-func readBody(c echo.Context) ([]byte, error) {
-	request, response := c.Request(), c.Response()
-	if request.ContentLength > maxBody {
-		return nil, tooLarge()
-	}
-	control := http.NewResponseController(response)
-	if err := control.SetReadDeadline(clock.System{}.Now().Add(bodyTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return nil, models.Internal(err)
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(response, request.Body, maxBody))
-	var exceeded *http.MaxBytesError
-	switch {
-	case errors.As(err, &exceeded):
-		return nil, tooLarge()
-	case err != nil:
-		return nil, models.NewError(models.CodeInvalidRequest, "The body could not be read to its end within %s.", bodyTimeout)
-	}
-	// The next request on this connection gets a deadline of its own.
-	if err := control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return nil, models.Internal(err)
-	}
-	return body, nil
 }

@@ -59,6 +59,7 @@ func (p *Problems) Handle(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
+	discardBody(c)
 	known := classify(err)
 	c.Set(keyCode, known.Entry().Code)
 	// A client that hung up is nobody's fault.

@@ -1,0 +1,88 @@
+package middleware
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/internal/clock"
+)
+
+const (
+	maxBody     = 1 << 20 // 1 MiB, contract §1
+	bodyTimeout = 30 * time.Second
+	// What is still read of a refused body, and for how long: enough for any
+	// honest mistake.
+	maxDiscarded   = 16 << 20
+	discardTimeout = 5 * time.Second
+)
+
+// readBody reads the whole body, bounded in size and time. It comes before
+// everything that depends on the content, since the fingerprint covers it.
+func readBody(c echo.Context) ([]byte, error) {
+	if c.Request().ContentLength > maxBody {
+		return nil, tooLarge()
+	}
+	c.Set(keyBodyBegun, true)
+	var body []byte
+	err := within(c, bodyTimeout, func() (err error) {
+		body, err = io.ReadAll(io.LimitReader(c.Request().Body, maxBody+1))
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, models.NewError(models.CodeInvalidRequest, "The body could not be read to its end within %s.", bodyTimeout)
+	case len(body) > maxBody:
+		return nil, tooLarge()
+	}
+	return body, nil
+}
+
+func tooLarge() error {
+	return models.NewError(models.CodePayloadTooLarge, "The body exceeds %d bytes.", maxBody)
+}
+
+// discardBody takes in what the client is still sending, before its request is
+// refused. A connection closed over unread bytes is reset, and the answer that
+// was on its way is lost with it. A client that asked first (Expect) and one
+// that announces more than maxDiscarded are not waited for.
+func discardBody(c echo.Context) {
+	request := c.Request()
+	asked := request.Header.Get("Expect") != "" && c.Get(keyBodyBegun) == nil
+	if request.ContentLength == 0 || request.ContentLength > maxDiscarded || asked {
+		return
+	}
+	// Whatever ends it early, the answer is all that is left to do.
+	_ = within(c, discardTimeout, func() error {
+		n, err := io.Copy(io.Discard, io.LimitReader(request.Body, maxDiscarded))
+		if n == maxDiscarded {
+			return errors.New("more than is worth reading") // the deadline stays
+		}
+		return err
+	})
+}
+
+// within runs something that reads from the client, until a deadline of its own:
+// the next request on this connection gets another.
+func within(c echo.Context, timeout time.Duration, read func() error) error {
+	control := http.NewResponseController(c.Response())
+	if err := deadline(control, clock.System{}.Now().Add(timeout)); err != nil {
+		return err
+	}
+	if err := read(); err != nil {
+		return err
+	}
+	return deadline(control, time.Time{})
+}
+
+// deadline sets it where there is a connection to set it on.
+func deadline(control *http.ResponseController, at time.Time) error {
+	if err := control.SetReadDeadline(at); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return models.Internal(err)
+	}
+	return nil
+}
