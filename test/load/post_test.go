@@ -38,8 +38,9 @@ const (
 
 // contender is one side of a comparison.
 type contender struct {
-	name    string
-	request func(ctx context.Context) *http.Request
+	name      string
+	request   func(ctx context.Context) *http.Request
+	processes []process // whose CPU time it costs
 }
 
 // A protected POST against the same insert without protection; a replay against
@@ -50,7 +51,10 @@ func TestPosts(t *testing.T) {
 	server := programs.StartServer(t, programs.Environment(databaseURL, redis.URL()))
 	demo := programs.Plant(t, databaseURL, "http://127.0.0.1:9/")
 	unlimited(t, databaseURL)
-	bare := startBare(t, databaseURL)
+	bare, barePID := startBare(t, databaseURL)
+	database := process{"PostgreSQL", postgres.PID()}
+	whole := []process{{"server", server.Command.Process.Pid}, database, {"Redis", redis.PID()}}
+	alone := []process{{"bare", barePID}, database}
 
 	post := func(url, key string) func(context.Context) *http.Request {
 		return func(ctx context.Context) *http.Request {
@@ -64,12 +68,12 @@ func TestPosts(t *testing.T) {
 	}
 	t.Logf("%d CPUs, %s, %d connections, medians of %d rounds of %s, load generator beside", runtime.NumCPU(), runtime.Version(), connections, rounds, interval)
 	compare(t, "protected POST /contacts (key, limit, one matching endpoint) ÷ bare Echo + GORM insert",
-		contender{"protected", post(server.URL+"/contacts", "")}, contender{"bare insert", post(bare+"/insert", "")})
+		contender{"protected", post(server.URL+"/contacts", ""), whole}, contender{"bare insert", post(bare+"/insert", ""), alone})
 	first, err := programs.Post(t.Context(), server.URL, demo.APIKey, "same", body)
 	require.NoError(t, err)
 	require.Equal(t, http.StatusCreated, first.Status)
 	compare(t, "replay ÷ bare Echo answer",
-		contender{"replay", post(server.URL+"/contacts", "same")}, contender{"bare answer", post(bare+"/answer", "")})
+		contender{"replay", post(server.URL+"/contacts", "same"), whole}, contender{"bare answer", post(bare+"/answer", ""), alone})
 }
 
 func or(value, otherwise string) string {
@@ -79,17 +83,41 @@ func or(value, otherwise string) string {
 	return value
 }
 
-// compare runs both sides in turn and prints the ratio of their medians.
+// compare runs both sides in turn and prints the ratio of their medians, and what
+// one request of each costs in CPU time.
 func compare(t *testing.T, title string, a, b contender) {
 	t.Helper()
+	sides := []contender{a, b}
 	var rates [2][]float64
+	var answered [2]int64
+	var used [2][]time.Duration
 	for range rounds {
-		for side, c := range []contender{a, b} {
-			rates[side] = append(rates[side], rate(t, c))
+		for side, c := range sides {
+			before := costs(t, c.processes)
+			count := round(t, c)
+			used[side] = spent(used[side], before, costs(t, c.processes))
+			answered[side] += count
+			rates[side] = append(rates[side], float64(count)/interval.Seconds())
 		}
 	}
 	first, second := median(rates[0]), median(rates[1])
 	t.Logf("%s: %.2f (%s %.0f/s, %s %.0f/s)", title, first/second, a.name, first, b.name, second)
+	for side, c := range sides {
+		for i, p := range c.processes {
+			t.Logf("  CPU time a request, %s: %s %s", c.name, p.name, (used[side][i] / time.Duration(answered[side])).Round(time.Microsecond))
+		}
+	}
+}
+
+// spent adds what was used between two looks.
+func spent(sum, before, after []time.Duration) []time.Duration {
+	if sum == nil {
+		sum = make([]time.Duration, len(before))
+	}
+	for i := range before {
+		sum[i] += after[i] - before[i]
+	}
+	return sum
 }
 
 func median(values []float64) float64 {
@@ -97,14 +125,14 @@ func median(values []float64) float64 {
 	return values[len(values)/2]
 }
 
-// rate is how many requests a second a contender answers with 201.
-func rate(t *testing.T, c contender) float64 {
+// round is how many requests of one interval a contender answers with 201.
+func round(t *testing.T, c contender) int64 {
 	t.Helper()
 	for {
 		before := steal(t)
 		answered := answeredWithin(t, c)
 		if taken := steal(t) - before; taken <= maxSteal*interval.Seconds()*float64(runtime.NumCPU()) {
-			return float64(answered) / interval.Seconds()
+			return answered
 		}
 		t.Log("a round is repeated: the machine was busy with others")
 	}
@@ -151,7 +179,7 @@ func steal(t *testing.T) float64 {
 	return stolen / 100
 }
 
-func startBare(t *testing.T, databaseURL string) (url string) {
+func startBare(t *testing.T, databaseURL string) (url string, pid int) {
 	t.Helper()
 	addr := programs.FreeAddr(t)
 	command := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0])
@@ -162,5 +190,5 @@ func startBare(t *testing.T, databaseURL string) (url string) {
 		answer, err := programs.Get(t.Context(), "http://"+addr, "")
 		return err == nil && answer.Status == http.StatusNotFound
 	}, programs.Patience, 20*time.Millisecond)
-	return "http://" + addr
+	return "http://" + addr, command.Process.Pid
 }
