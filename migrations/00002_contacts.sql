@@ -18,9 +18,9 @@ CREATE TABLE contacts (
     version     bigint      NOT NULL DEFAULT 1, -- the ETag; one more with every change
     created_at  timestamptz NOT NULL,
     updated_at  timestamptz NOT NULL,
-    PRIMARY KEY (project_id, id),
-    CONSTRAINT contacts_external_id_unique UNIQUE (project_id, external_id)
+    PRIMARY KEY (project_id, id)
 );
+CREATE UNIQUE INDEX contacts_external_id_unique ON contacts (project_id, external_id) WHERE external_id IS NOT NULL;
 CREATE INDEX contacts_by_email ON contacts (project_id, lower(email), id) WHERE email IS NOT NULL;
 CREATE INDEX contacts_by_phone ON contacts (project_id, phone, id) WHERE phone IS NOT NULL;
 

@@ -18,8 +18,10 @@ CREATE TABLE idempotency_keys (
     expires_at   timestamptz NOT NULL,
     CONSTRAINT idempotency_keys_pkey PRIMARY KEY (project_id, key)
 );
-CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys (expires_at);
+-- Answers to empty, and tombstones to drop: every row is in one of them only, so
+-- that storing an answer costs one entry.
 CREATE INDEX idempotency_keys_to_empty ON idempotency_keys (expires_at) WHERE octet_length(body) > 0;
+CREATE INDEX idempotency_keys_to_drop ON idempotency_keys (expires_at) WHERE octet_length(body) = 0;
 
 -- +goose Down
 SET lock_timeout = '5s';

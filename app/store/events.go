@@ -14,9 +14,11 @@ const (
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 	// One delivery per matching endpoint, always as due. Whether it may go is
 	// decided when it is claimed, so a pause that commits meanwhile loses nothing.
+	// Its id is made of the event's time and a hash of event and endpoint.
 	sqlFanOut = `
 		INSERT INTO webhook_deliveries (project_id, id, event_id, event_type, endpoint_id, status, next_attempt_at)
-		SELECT e.project_id, 'whd_' || new_ulid(), $2, $3, e.id, 'pending', now()
+		SELECT e.project_id, 'whd_' || substr($2, 5, 10) || upper(left(encode(sha256(convert_to($2 || e.id, 'UTF8')), 'hex'), 16)),
+		       $2, $3, e.id, 'pending', now()
 		FROM webhook_endpoints e
 		WHERE e.project_id = $1 AND e.status <> 'deleted' AND e.event_types ?| $4
 		RETURNING endpoint_id`

@@ -28,7 +28,7 @@ type Claim struct {
 const (
 	// Never waits: a second request learns at once that the first is running.
 	// The lock ends with the transaction, so a crash frees the key.
-	sqlTryKey = `SELECT pg_try_advisory_xact_lock($1)`
+	sqlTryKey = `SELECT pg_try_advisory_xact_lock($1), date_trunc('milliseconds', now())`
 	// A statement of its own, after the lock: its snapshot then includes
 	// whatever the lock's previous holder committed.
 	sqlFindKey = `
@@ -54,9 +54,10 @@ const (
 // the transaction whatever the claim says.
 func (s *Store) BeginOperation(ctx context.Context, project models.ProjectID, key string) (*Tx, Claim, error) {
 	var claim Claim
+	var now time.Time
 	batch := &pgx.Batch{}
 	batch.Queue(sqlTryKey, lockNumber(project, key)).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&claim.Locked)
+		return row.Scan(&claim.Locked, &now)
 	})
 	batch.Queue(sqlFindKey, string(project), key, models.TombstoneRetention.Seconds()).QueryRow(func(row pgx.Row) error {
 		record, err := s.scanRecord(row, project, key)
@@ -67,6 +68,7 @@ func (s *Store) BeginOperation(ctx context.Context, project models.ProjectID, ke
 	if err != nil {
 		return nil, Claim{}, err
 	}
+	tx.now = now
 	return tx, claim, nil
 }
 

@@ -21,7 +21,7 @@ const (
 		DELETE FROM idempotency_keys
 		WHERE (project_id, key) IN (
 			SELECT project_id, key FROM idempotency_keys
-			WHERE expires_at + make_interval(secs => $2) <= clock_timestamp()
+			WHERE expires_at <= clock_timestamp() - make_interval(secs => $2) AND octet_length(body) = 0
 			ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)`
 )
 

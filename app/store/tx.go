@@ -65,11 +65,15 @@ type statement struct {
 // writes that no API request makes: set-up and operators' commands. It returns
 // the lanes that have something due.
 func (s *Store) Write(ctx context.Context, project models.ProjectID, fn func(*Tx) error) ([]Lane, error) {
-	tx, err := s.begin(ctx, project, &pgx.Batch{})
+	var now time.Time
+	opening := &pgx.Batch{}
+	opening.Queue(sqlNow).QueryRow(func(row pgx.Row) error { return row.Scan(&now) })
+	tx, err := s.begin(ctx, project, opening)
 	if err != nil {
 		return nil, err
 	}
 	defer tx.Rollback(ctx)
+	tx.now = now
 	if err := fn(tx); err != nil {
 		return nil, err
 	}
@@ -79,7 +83,8 @@ func (s *Store) Write(ctx context.Context, project models.ProjectID, fn func(*Tx
 	return tx.lanes, nil
 }
 
-// begin opens a transaction and runs the batch in it, all in one round trip.
+// begin opens a transaction and runs the batch in it, all in one round trip. The
+// caller sets its time.
 func (s *Store) begin(ctx context.Context, project models.ProjectID, batch *pgx.Batch) (*Tx, error) {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
@@ -88,7 +93,6 @@ func (s *Store) begin(ctx context.Context, project models.ProjectID, batch *pgx.
 	tx := &Tx{store: s, conn: conn, project: project}
 	opening := &pgx.Batch{}
 	opening.Queue(sqlBegin)
-	opening.Queue(sqlNow).QueryRow(func(row pgx.Row) error { return row.Scan(&tx.now) })
 	opening.QueuedQueries = append(opening.QueuedQueries, batch.QueuedQueries...)
 	if err := tx.send(ctx, opening); err != nil {
 		tx.discard()
