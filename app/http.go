@@ -17,6 +17,7 @@ import (
 	"github.com/botix-pro/platform/app/ratelimit"
 	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/internal/egress"
+	"github.com/botix-pro/platform/internal/redispipe"
 	"github.com/botix-pro/platform/internal/telemetry"
 )
 
@@ -26,9 +27,11 @@ var errNotReady = errors.New("a vital dependency does not answer")
 // is told which endpoints have something due.
 func newEcho(b *base, notes *notes, hint func([]store.Lane)) *echo.Echo {
 	problems := middleware.NewProblems(b.cfg.PublicURL, b.log)
-	limiter := ratelimit.New(ratelimit.Config{Redis: b.redis, Servers: b.cfg.ServerCount, Clock: b.clock, Log: b.log})
+	pipe := redispipe.New(b.redis, b.clock)
+	limiter := ratelimit.New(ratelimit.Config{Redis: pipe, Servers: b.cfg.ServerCount, Clock: b.clock, Log: b.log})
 	auth := middleware.NewAuth(b.store, limiter, notes.uses, b.clock, b.cfg.UnauthenticatedRate)
-	engine := idempotency.NewEngine(b.store, problems.Answer, hint, b.log)
+	cache := idempotency.NewCache(pipe, b.store.Incarnation, b.clock, b.log)
+	engine := idempotency.NewEngine(b.store, cache, problems.Answer, hint, b.log)
 
 	e := echo.New()
 	e.HTTPErrorHandler = problems.Handle

@@ -21,6 +21,8 @@ const (
 	keyUsesEvery = 10 * time.Second
 	// requestLogEvery keeps the request log within a second (contract §3).
 	requestLogEvery = 500 * time.Millisecond
+	// incarnationEvery bounds how long a failover behind a pooler goes unnoticed.
+	incarnationEvery = 5 * time.Second
 )
 
 // RunServer answers the API and the dashboard until ctx is over, then ends the
@@ -77,6 +79,7 @@ func apiServices(b *base, listener net.Listener) ([]lifecycle.Named, error) {
 	public.Register(e)
 	return append(notes.services(), []lifecycle.Named{
 		{Name: "hints", Service: hinter},
+		{Name: "incarnation", Service: lifecycle.NewEvery(incarnationEvery, b.store.LearnIncarnation)},
 		{Name: "dashboard", Service: lifecycle.OnStop(pages.Close)},
 		{Name: "public listener", Service: lifecycle.NewHTTPServer(listener, e, b.log)},
 	}...), nil

@@ -46,18 +46,19 @@ type Result struct {
 // Engine runs operations. It is safe for concurrent use.
 type Engine struct {
 	store  *store.Store
+	cache  *Cache
 	render func(err *models.Error, requestID string) models.Answer
 	hint   func([]store.Lane)
 	log    *slog.Logger
 }
 
-// NewEngine returns an engine. render turns an error into the answer that is
+// NewEngine returns an engine. cache, optional, spares PostgreSQL repeats. render turns an error into the answer that is
 // stored and sent; hint is told after a commit which endpoints have something
 // due, and must not block.
 func NewEngine(
-	s *store.Store, render func(*models.Error, string) models.Answer, hint func([]store.Lane), log *slog.Logger,
+	s *store.Store, cache *Cache, render func(*models.Error, string) models.Answer, hint func([]store.Lane), log *slog.Logger,
 ) *Engine {
-	return &Engine{store: s, render: render, hint: hint, log: log}
+	return &Engine{store: s, cache: cache, render: render, hint: hint, log: log}
 }
 
 // Run answers an operation: by replaying what its key already has, by refusing,
@@ -68,21 +69,50 @@ func NewEngine(
 // error, when there is one, is always a [*models.Error] about an operation of
 // which nothing was applied, unless its outcome says otherwise.
 func (e *Engine) Run(ctx context.Context, op Operation, execute Execution) (Result, error) {
-	tx, claim, err := e.store.BeginOperation(ctx, op.Project, op.Key)
-	if err != nil {
-		return Result{}, unreached(err)
+	tx, known, err := e.begin(ctx, op)
+	if tx == nil {
+		return known, err
 	}
 	defer tx.Rollback(ctx)
+	return e.execute(ctx, op, tx, execute)
+}
+
+// Find answers an operation if that needs no execution. known is false when the
+// key is free; the operation must then be run.
+func (e *Engine) Find(ctx context.Context, op Operation) (result Result, known bool, err error) {
+	tx, result, err := e.begin(ctx, op)
+	if tx == nil {
+		return result, true, err
+	}
+	tx.Rollback(ctx)
+	return Result{}, false, nil
+}
+
+// begin looks an operation's key up. It returns the transaction that holds a
+// free key, or else, with a nil transaction, what is already known: the answer
+// or the refusal.
+func (e *Engine) begin(ctx context.Context, op Operation) (*store.Tx, Result, error) {
+	cached, asOf := e.cache.find(ctx, op)
+	if cached != nil {
+		return nil, *cached, nil
+	}
+	tx, claim, err := e.store.BeginOperation(ctx, op.Project, op.Key)
+	if err != nil {
+		return nil, Result{}, unreached(err)
+	}
 	switch found := stateOf(claim, op.Fingerprint); found {
-	case stateCompleted:
-		return replay(claim.Record), nil
+	case stateUnused:
+		return tx, Result{}, nil
 	case stateForgotten:
 		tx.Forget()
-		return e.execute(ctx, op, tx, execute)
-	case stateUnused:
-		return e.execute(ctx, op, tx, execute)
+		return tx, Result{}, nil
+	case stateCompleted:
+		tx.Rollback(ctx) // before Redis is spoken to
+		e.cache.keep(ctx, claim.Record, asOf)
+		return nil, replay(claim.Record), nil
 	default:
-		return Result{}, refusal(found, claim.Record)
+		tx.Rollback(ctx)
+		return nil, Result{}, refusal(found, claim.Record)
 	}
 }
 
@@ -92,24 +122,6 @@ func unreached(err error) error {
 	known := models.Unavailable(err, models.NotApplied)
 	known.Early = true
 	return known
-}
-
-// Find answers an operation if that needs no execution. known is false when the
-// key is free; the operation must then be run.
-func (e *Engine) Find(ctx context.Context, op Operation) (result Result, known bool, err error) {
-	tx, claim, err := e.store.BeginOperation(ctx, op.Project, op.Key)
-	if err != nil {
-		return Result{}, false, unreached(err)
-	}
-	defer tx.Rollback(ctx)
-	switch found := stateOf(claim, op.Fingerprint); found {
-	case stateCompleted:
-		return replay(claim.Record), true, nil
-	case stateUnused, stateForgotten:
-		return Result{}, false, nil
-	default:
-		return Result{}, true, refusal(found, claim.Record)
-	}
 }
 
 func replay(record *models.IdempotencyRecord) Result {

@@ -69,11 +69,15 @@ func openStore(t *testing.T, databaseURL string) *store.Store {
 }
 
 func newEngine(s *store.Store, hints *atomic.Int64) *idempotency.Engine {
+	return newEngineWith(s, nil, hints)
+}
+
+func newEngineWith(s *store.Store, cache *idempotency.Cache, hints *atomic.Int64) *idempotency.Engine {
 	render := func(err *models.Error, requestID string) models.Answer {
 		return models.Answer{Status: err.Status(), Body: []byte(string(err.Code) + " " + requestID)}
 	}
 	hint := func(lanes []store.Lane) { hints.Add(int64(len(lanes))) }
-	return idempotency.NewEngine(s, render, hint, slog.New(slog.DiscardHandler))
+	return idempotency.NewEngine(s, cache, render, hint, slog.New(slog.DiscardHandler))
 }
 
 func (b *bundle) operation(key, body string) idempotency.Operation {

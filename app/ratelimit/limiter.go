@@ -3,16 +3,15 @@ package ratelimit
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/botix-pro/platform/internal/clock"
+	"github.com/botix-pro/platform/internal/redispipe"
 )
 
 //go:embed window.lua
@@ -21,9 +20,8 @@ var windowScript string
 // window is the length of a counting window.
 const window = time.Minute
 
-// blindFor is how long Redis is not asked after it failed, so that an outage
-// costs one timeout per second and not one per request.
-const blindFor = time.Second
+// complainEvery keeps an outage from filling the log.
+const complainEvery = 10 * time.Second
 
 // Decision is the answer to one request.
 type Decision struct {
@@ -37,9 +35,7 @@ type Decision struct {
 
 // Config sets a limiter up.
 type Config struct {
-	// Redis must not repeat commands (MaxRetries: -1): a repeat after a lost
-	// reply would count the request twice.
-	Redis redis.UniversalClient
+	Redis *redispipe.Pipe
 	// Servers is how many servers share a limit while Redis is away; at least 1.
 	Servers int
 	Clock   clock.Clock
@@ -48,19 +44,19 @@ type Config struct {
 
 // Limiter decides whether a request may pass. It is safe for concurrent use.
 type Limiter struct {
-	redis      redis.UniversalClient
-	script     *redis.Script
+	redis      *redispipe.Pipe
+	scriptHash string
 	memory     *memory
 	servers    int
 	clock      clock.Clock
 	log        *slog.Logger
-	blindUntil atomic.Int64 // Unix milliseconds
+	complained atomic.Int64 // Unix milliseconds
 }
 
 // New returns a limiter.
 func New(cfg Config) *Limiter {
 	return &Limiter{
-		redis: cfg.Redis, script: redis.NewScript(windowScript), memory: newMemory(),
+		redis: cfg.Redis, scriptHash: redis.NewScript(windowScript).Hash(), memory: newMemory(),
 		servers: max(cfg.Servers, 1), clock: cfg.Clock, log: cfg.Log,
 	}
 }
@@ -69,16 +65,13 @@ func New(cfg Config) *Limiter {
 // subject is any string that is unique among what is limited. Allow never
 // fails: without Redis it decides from memory.
 func (l *Limiter) Allow(ctx context.Context, subject string, limit int) Decision {
-	if l.clock.Now().UnixMilli() < l.blindUntil.Load() {
-		return l.alone(subject, limit)
-	}
 	decision, err := l.ask(ctx, subject, limit)
 	if err == nil {
 		return decision
 	}
 	l.lost(ctx, err)
 	decision = l.alone(subject, limit)
-	if !neverSent(err) {
+	if redispipe.Lost(err) {
 		// The script may have counted this request: it passes, whatever memory
 		// thinks, so that a lost reply never refuses it or counts it twice.
 		decision.Allowed = true
@@ -86,11 +79,18 @@ func (l *Limiter) Allow(ctx context.Context, subject string, limit int) Decision
 	return decision
 }
 
-// ask lets Redis decide. A client that hangs up must neither skip the count nor
-// look like an outage, so its context's end is not passed on.
+// ask lets Redis decide.
 func (l *Limiter) ask(ctx context.Context, subject string, limit int) (Decision, error) {
-	ctx = context.WithoutCancel(ctx)
-	reply, err := l.script.Run(ctx, l.redis, []string{"btx:rate:" + subject}, limit).Int64Slice()
+	count := l.command(ctx, "EVALSHA", l.scriptHash, subject, limit)
+	err := l.redis.Do(ctx, count)
+	if redis.HasErrorPrefix(err, "NOSCRIPT") { // a Redis that was restarted or flushed; nothing was counted
+		count = l.command(ctx, "EVAL", windowScript, subject, limit)
+		err = l.redis.Do(ctx, count)
+	}
+	if err != nil {
+		return Decision{}, fmt.Errorf("count in Redis: %w", err)
+	}
+	reply, err := count.Int64Slice()
 	if err != nil {
 		return Decision{}, fmt.Errorf("count in Redis: %w", err)
 	}
@@ -101,6 +101,10 @@ func (l *Limiter) ask(ctx context.Context, subject string, limit int) (Decision,
 		Allowed: reply[0] == 1, Limit: limit, Remaining: max(limit-int(reply[1]), 0),
 		ResetAfter: time.Duration(reply[2]) * time.Millisecond, Reset: time.Unix(reply[3], 0).UTC(),
 	}, nil
+}
+
+func (l *Limiter) command(ctx context.Context, verb, script, subject string, limit int) *redis.Cmd {
+	return redis.NewCmd(ctx, verb, script, 1, "btx:rate:"+subject, limit)
 }
 
 // alone decides from this process's memory, for its share of the limit.
@@ -115,14 +119,9 @@ func (l *Limiter) alone(subject string, limit int) Decision {
 }
 
 func (l *Limiter) lost(ctx context.Context, err error) {
-	until := l.clock.Now().Add(blindFor).UnixMilli()
-	if before := l.blindUntil.Swap(until); before < l.clock.Now().Add(-blindFor).UnixMilli() {
+	now := l.clock.Now().UnixMilli()
+	before := l.complained.Load()
+	if now-before >= complainEvery.Milliseconds() && l.complained.CompareAndSwap(before, now) {
 		l.log.WarnContext(ctx, "rate limits are counted per server: Redis cannot be asked", "error", err)
 	}
-}
-
-// neverSent reports whether a command certainly did not reach Redis.
-func neverSent(err error) bool {
-	var op *net.OpError
-	return errors.As(err, &op) && op.Op == "dial" || errors.Is(err, redis.ErrPoolTimeout)
 }

@@ -1,6 +1,6 @@
 -- Counts one request in the current calendar minute, unless the limit is reached.
 --
--- KEYS[1]  the counter: a hash of w (minute since the epoch) and n (requests).
+-- KEYS[1]  the counter: "minute since the epoch:requests".
 -- ARGV[1]  the limit, at least 1.
 --
 -- Returns {admitted (1 or 0), requests counted, milliseconds left of the window,
@@ -14,15 +14,17 @@ local window = math.floor(seconds / 60)
 local ends = (window + 1) * 60
 local left = (ends - seconds) * 1000 - math.floor(micros / 1000)
 
-local counter = redis.call('HMGET', KEYS[1], 'w', 'n')
 local count = 0
-if tonumber(counter[1]) == window then
-    count = tonumber(counter[2])
+local counter = redis.call('GET', KEYS[1])
+if counter then
+    local minute, counted = string.match(counter, '^(%d+):(%d+)$')
+    if tonumber(minute) == window then
+        count = tonumber(counted)
+    end
 end
 if count >= tonumber(ARGV[1]) then
     return {0, count, left, ends}
 end
 count = count + 1
-redis.call('HSET', KEYS[1], 'w', window, 'n', count)
-redis.call('PEXPIRE', KEYS[1], left)
+redis.call('SET', KEYS[1], window .. ':' .. count, 'PX', left)
 return {1, count, left, ends}

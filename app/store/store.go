@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -50,15 +51,17 @@ var sessionSettings = map[string]string{
 
 // Store answers questions about the database. It is safe for concurrent use.
 type Store struct {
-	db   *sql.DB
-	gorm *gorm.DB
-	box  *seal.Box
+	db          *sql.DB
+	gorm        *gorm.DB
+	box         *seal.Box
+	incarnation atomic.Pointer[string] // nil: not known
 }
 
 // Open connects to PostgreSQL and checks that it answers. The box encrypts
 // secrets at rest.
 func Open(ctx context.Context, cfg Config, box *seal.Box) (*Store, error) {
-	db, err := openPool(cfg)
+	s := &Store{box: box}
+	db, err := openPool(cfg, s.learnFrom)
 	if err != nil {
 		return nil, err
 	}
@@ -78,10 +81,12 @@ func Open(ctx context.Context, cfg Config, box *seal.Box) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("prepare GORM: %w", err), db.Close())
 	}
-	return &Store{db: db, gorm: g, box: box}, nil
+	s.db, s.gorm = db, g
+	return s, nil
 }
 
-func openPool(cfg Config) (*sql.DB, error) {
+// openPool opens a pool whose every new connection runs connected first.
+func openPool(cfg Config, connected func(context.Context, *pgx.Conn) error) (*sql.DB, error) {
 	conn, err := pgx.ParseConfig(cfg.URL)
 	if err != nil {
 		return nil, fmt.Errorf("parse the database URL: %w", err)
@@ -91,7 +96,7 @@ func openPool(cfg Config) (*sql.DB, error) {
 	}
 	conn.RuntimeParams["application_name"] = cfg.Application
 	conn.ConnectTimeout = 5 * time.Second
-	db := stdlib.OpenDB(*conn)
+	db := stdlib.OpenDB(*conn, stdlib.OptionAfterConnect(connected))
 	db.SetMaxOpenConns(cfg.MaxConns)
 	db.SetMaxIdleConns(cfg.MaxConns)
 	db.SetConnMaxLifetime(30 * time.Minute)

@@ -267,12 +267,27 @@ func (p *Postgres) Stop(ctx context.Context) error {
 	return nil
 }
 
-// Kill ends the server as a crash would (SIGKILL), and returns when it is
-// gone. The folder stays locked; Start brings the server back after recovery.
+// Kill ends the server as a crash would (SIGKILL), its sessions' processes
+// included, and returns when it is gone. The folder stays locked; Start brings the
+// server back after recovery.
 func (p *Postgres) Kill() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.halt(context.Background(), postgresStop[len(postgresStop)-1])
+	if !p.running.alive() {
+		return nil
+	}
+	// They would notice by themselves, but may answer once more before.
+	sessions := childrenOf(p.running.process.Pid)
+	err := p.halt(context.Background(), postgresStop[len(postgresStop)-1])
+	for _, session := range sessions {
+		_ = syscall.Kill(session, syscall.SIGKILL) // or it has ended
+	}
+	for _, session := range sessions {
+		for parentOf(session) != 0 {
+			<-time.After(time.Millisecond) // not our child: nothing tells
+		}
+	}
+	return err
 }
 
 // Restart stops the server cleanly and starts it again on the same port and

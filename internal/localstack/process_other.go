@@ -34,3 +34,32 @@ func worksIn(pid int, dir string) bool {
 	out, err := exec.Command("lsof", "-a", "-d", "cwd", "-Fn", "-p", strconv.Itoa(pid)).Output()
 	return err == nil && strings.Contains(string(out)+"\n", "\nn"+dir+"\n")
 }
+
+// childrenOf returns the processes that a process started and that still run.
+func childrenOf(pid int) []int {
+	out, err := exec.Command("pgrep", "-P", strconv.Itoa(pid)).Output()
+	if err != nil {
+		return nil
+	}
+	var children []int
+	for _, line := range strings.Fields(string(out)) {
+		if child, err := strconv.Atoi(line); err == nil {
+			children = append(children, child)
+		}
+	}
+	return children
+}
+
+// parentOf returns the parent of a running process, 0 for one that has ended.
+func parentOf(pid int) int {
+	out, err := exec.Command("ps", "-o", "ppid=,stat=", "-p", strconv.Itoa(pid)).Output()
+	fields := strings.Fields(string(out))
+	if err != nil || len(fields) < 2 || strings.HasPrefix(fields[1], "Z") {
+		return 0
+	}
+	parent, err := strconv.Atoi(fields[0])
+	if err != nil {
+		return 0
+	}
+	return parent
+}

@@ -1,0 +1,106 @@
+package idempotency
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/internal/clock"
+	"github.com/botix-pro/platform/internal/redispipe"
+)
+
+const (
+	// cacheFor is how long a repeated answer is kept: a client that repeats at
+	// all does so again within minutes.
+	cacheFor = 10 * time.Minute
+	// expiryMargin: so close to its expiry an answer is the database's to judge,
+	// by its own clock.
+	expiryMargin = time.Minute
+	// maxCached bounds what one answer takes, in bytes of its body.
+	maxCached = 64 << 10
+)
+
+// Cache keeps answers that were asked for again in Redis, where repeats find
+// them without PostgreSQL. An answer never changes between its commit and its
+// expiry, so the only questions are whether it is the same request's and the
+// same database's: whatever is not is a miss, and PostgreSQL decides. Losing the
+// cache costs speed only.
+type Cache struct {
+	redis       *redispipe.Pipe
+	incarnation func() string
+	clock       clock.Clock
+	log         *slog.Logger
+}
+
+// NewCache returns a cache. incarnation is [store.Store.Incarnation].
+func NewCache(redis *redispipe.Pipe, incarnation func() string, clk clock.Clock, log *slog.Logger) *Cache {
+	return &Cache{redis: redis, incarnation: incarnation, clock: clk, log: log}
+}
+
+// cached is an answer as Redis keeps it.
+type cached struct {
+	Incarnation string        `json:"incarnation"`
+	Fingerprint []byte        `json:"fingerprint"`
+	ExpiresAt   time.Time     `json:"expires_at"`
+	RequestID   string        `json:"request_id"`
+	Answer      models.Answer `json:"answer"`
+}
+
+// find returns the cached answer to an operation's repeat, nil if there is none.
+// asOf is the database's incarnation before PostgreSQL is asked, for [Cache.keep].
+func (c *Cache) find(ctx context.Context, op Operation) (result *Result, asOf string) {
+	if c == nil {
+		return nil, ""
+	}
+	if asOf = c.incarnation(); asOf == "" {
+		return nil, ""
+	}
+	get := redis.NewStringCmd(ctx, "GET", cacheKey(op.Project, op.Key))
+	if c.redis.Do(ctx, get) != nil {
+		return nil, asOf
+	}
+	var entry cached
+	if err := json.Unmarshal([]byte(get.Val()), &entry); err != nil {
+		c.log.WarnContext(ctx, "a cached answer cannot be read", "error", err)
+		return nil, asOf
+	}
+	if entry.Incarnation != asOf || !bytes.Equal(entry.Fingerprint, op.Fingerprint) || c.left(entry.ExpiresAt) <= 0 {
+		return nil, asOf
+	}
+	return &Result{Answer: entry.Answer, Replayed: true, FirstRequestID: entry.RequestID}, asOf
+}
+
+// left is how long an answer with this expiry may still be taken from the cache.
+func (c *Cache) left(expiry time.Time) time.Duration {
+	return expiry.Sub(c.clock.Now()) - expiryMargin
+}
+
+// keep remembers an answer that PostgreSQL has just given. One with a secret
+// never leaves the database (contract §3).
+func (c *Cache) keep(ctx context.Context, record *models.IdempotencyRecord, asOf string) {
+	if c == nil || asOf == "" || record.Answer.Secret || len(record.Answer.Body) > maxCached || c.left(record.ExpiresAt) <= 0 {
+		return
+	}
+	value, err := json.Marshal(cached{
+		Incarnation: asOf, Fingerprint: record.Fingerprint, ExpiresAt: record.ExpiresAt,
+		RequestID: record.RequestID, Answer: record.Answer,
+	})
+	if err != nil {
+		c.log.WarnContext(ctx, "an answer cannot be cached", "error", err)
+		return
+	}
+	set := redis.NewStatusCmd(ctx, "SET", cacheKey(record.ProjectID, record.Key), value,
+		"PX", min(c.left(record.ExpiresAt), cacheFor).Milliseconds())
+	if err := c.redis.Do(ctx, set); err != nil {
+		c.log.DebugContext(ctx, "an answer was not cached", "error", err)
+	}
+}
+
+func cacheKey(project models.ProjectID, key string) string {
+	return "btx:answer:" + string(project) + ":" + key
+}
