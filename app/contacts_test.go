@@ -123,6 +123,27 @@ func TestUpsertCreatesThenReplaces(t *testing.T) {
 	require.Equal(t, models.CodeValidationFailed, put(strings.Repeat("x", 256), `{}`).code(t))
 }
 
+// An upsert replaces or creates whatever a PATCH does to the same external_id
+// meanwhile.
+func TestUpsertNeverLosesToAChange(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	for round := range 40 {
+		id := fmt.Sprintf("race-%d", round)
+		other := h.contact(t, `{}`).header.Get("Location")
+		var wg sync.WaitGroup
+		var put answer
+		wg.Go(func() {
+			put = h.do(t, call{method: http.MethodPut, path: "/contacts/by-external-id/" + id, body: `{"name":"A"}`})
+		})
+		wg.Go(func() {
+			h.do(t, call{method: http.MethodPatch, path: other, body: fmt.Sprintf(`{"external_id":%q}`, id)})
+		})
+		wg.Wait()
+		require.Contains(t, []int{http.StatusOK, http.StatusCreated}, put.status, "%s", put.body)
+	}
+}
+
 // Many upserts and creations of one external_id at once make one contact, and
 // no upsert is told that it exists.
 func TestConcurrentUpsertsMakeOneContact(t *testing.T) {

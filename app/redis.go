@@ -24,6 +24,7 @@ func newRedis(rawURL string) (redis.UniversalClient, error) {
 		return nil, err
 	}
 	options.MaxRetries, options.DialerRetries = -1, 1
+	options.Protocol = 2 // replies only: looking for pushed messages takes a tenth of a question's time
 	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = redisTimeout, redisTimeout, redisTimeout
 	options.PoolTimeout = redisTimeout
 	return redis.NewUniversalClient(options), nil

@@ -181,7 +181,7 @@ func changeContact(tx *store.Tx, r *middleware.Request, before, after *models.Co
 	}
 	if changed := changedFields(before, after); len(changed) > 0 {
 		after.UpdatedAt, after.Version = tx.Now(), before.Version+1
-		if err := tx.UpdateContact(after); err != nil {
+		if err := tx.UpdateContact(before, after); err != nil {
 			return middleware.Result{}, fmt.Errorf("update contact: %w", err)
 		}
 		about := models.Subject{ID: after.ID, Object: contactObject}

@@ -21,8 +21,8 @@ const (
 		       updated_at = $10, version = $11
 		WHERE project_id = $1 AND id = $2`
 	sqlDeleteContact = `DELETE FROM contacts WHERE project_id = $1 AND id = $2`
-	// Makes creations and upserts of one external_id queue up, so that an upsert
-	// never meets a row that appeared after it looked.
+	// Makes creations, upserts and changes to one external_id queue up, so that an
+	// upsert never meets a row that appeared after it looked.
 	sqlLockExternalID = `SELECT pg_advisory_xact_lock($1)`
 )
 
@@ -49,11 +49,14 @@ func (tx *Tx) CreateContact(c *models.Contact) error {
 }
 
 // UpdateContact queues the replacement of a contact that [Tx.LockContact] or
-// [Tx.LockContactByExternalID] returned.
-func (tx *Tx) UpdateContact(c *models.Contact) error {
+// [Tx.LockContactByExternalID] returned, and that was as before says.
+func (tx *Tx) UpdateContact(before, c *models.Contact) error {
 	identities, tags, err := encodeContact(c)
 	if err != nil {
 		return err
+	}
+	if c.ExternalID != nil && (before.ExternalID == nil || *before.ExternalID != *c.ExternalID) {
+		tx.exec(sqlLockExternalID, tx.externalIDLock(*c.ExternalID))
 	}
 	tx.exec(sqlUpdateContact, string(tx.project), c.ID, c.ExternalID, c.Name, c.Email, c.Phone,
 		identities, tags, c.Attributes, c.UpdatedAt, c.Version)

@@ -18,8 +18,9 @@ import (
 const (
 	taskDrain = "webhooks:drain"
 	queueName = "webhooks"
-	// coalesce is how long hints about one lane are gathered.
-	coalesce = 3 * time.Millisecond
+	// hintSpacing is the least time between two hints about one lane: the first
+	// goes at once, what comes meanwhile is one hint at its end.
+	hintSpacing = 10 * time.Millisecond
 	// maxHints bounds memory while Redis is away; the sweeper finds the rest.
 	maxHints    = 10_000
 	hintTimeout = 500 * time.Millisecond
@@ -42,6 +43,7 @@ type Hinter struct {
 
 	mu      sync.Mutex
 	waiting map[store.Lane]struct{}
+	sent    map[store.Lane]time.Time // within the last hintSpacing
 	wake    chan struct{}
 	started bool
 	stop    chan struct{}
@@ -51,7 +53,7 @@ type Hinter struct {
 // NewHinter returns a hinter on a Redis connection that stays the caller's.
 func NewHinter(client redis.UniversalClient, log *slog.Logger) *Hinter {
 	return &Hinter{
-		client: asynq.NewClientFromRedisClient(client), log: log, waiting: map[store.Lane]struct{}{},
+		client: asynq.NewClientFromRedisClient(client), log: log, waiting: map[store.Lane]struct{}{}, sent: map[store.Lane]time.Time{},
 		wake: make(chan struct{}, 1), stop: make(chan struct{}), ended: make(chan struct{}),
 	}
 }
@@ -99,29 +101,53 @@ func (h *Hinter) Stop(ctx context.Context) error {
 func (h *Hinter) run() {
 	defer close(h.ended)
 	var complained time.Time
+	later := time.NewTimer(0)
 	for {
 		select {
 		case <-h.wake:
+		case <-later.C:
 		case <-h.stop:
-			h.send(&complained)
+			ripe, _ := h.take(monotonic().Add(hintSpacing))
+			h.send(ripe, &complained)
 			return
 		}
-		select {
-		case <-time.After(coalesce):
-		case <-h.stop:
+		ripe, rest := h.take(monotonic())
+		h.send(ripe, &complained)
+		if rest > 0 {
+			later.Reset(rest)
 		}
-		h.send(&complained)
 	}
 }
 
-// send enqueues everything that is waiting. After the first failure the rest is
-// dropped: Redis is away, and the sweeper is there for that.
-func (h *Hinter) send(complained *time.Time) {
+// take returns the lanes that may be hinted now, and how long the next of the
+// others has to wait, 0 if there is none.
+func (h *Hinter) take(now time.Time) (ripe []store.Lane, rest time.Duration) {
 	h.mu.Lock()
-	lanes := h.waiting
-	h.waiting = map[store.Lane]struct{}{}
-	h.mu.Unlock()
-	for lane := range lanes {
+	defer h.mu.Unlock()
+	for lane, at := range h.sent {
+		if now.Sub(at) >= hintSpacing {
+			delete(h.sent, lane)
+		}
+	}
+	for lane := range h.waiting {
+		at, recently := h.sent[lane]
+		if !recently {
+			ripe = append(ripe, lane)
+			h.sent[lane] = now
+			delete(h.waiting, lane)
+			continue
+		}
+		if left := hintSpacing - now.Sub(at); rest == 0 || left < rest {
+			rest = left
+		}
+	}
+	return ripe, rest
+}
+
+// send enqueues hints. After the first failure the rest is dropped: Redis is
+// away, and the sweeper is there for that.
+func (h *Hinter) send(lanes []store.Lane, complained *time.Time) {
+	for _, lane := range lanes {
 		err := h.enqueue(lane)
 		if err == nil {
 			continue

@@ -10,13 +10,15 @@ import (
 	"time"
 )
 
-// Limits of every HTTP server of ours. There is no write timeout, which would
-// cut streams; handlers bound what they write themselves.
+// Limits of every HTTP server of ours.
 const (
 	readHeaderTimeout = 10 * time.Second
 	// readTimeout covers the body too: before an answer is written, net/http reads
 	// what is left of one, even from a caller who was refused and never sends it.
-	readTimeout    = 35 * time.Second
+	readTimeout = 35 * time.Second
+	// writeTimeout counts from the request's header: the body's time, an
+	// operation's, and what a slow reader needs. A handler that streams sets its own.
+	writeTimeout   = 2 * time.Minute
 	idleTimeout    = 120 * time.Second
 	maxHeaderBytes = 64 << 10
 )
@@ -35,7 +37,8 @@ func NewHTTPServer(listener net.Listener, handler http.Handler, log *slog.Logger
 	return &HTTPServer{
 		listener: listener, failed: make(chan error, 1),
 		server: &http.Server{
-			Handler: handler, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+			Handler: handler, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
+			IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 			// What it logs is what clients do wrong: broken handshakes, aborted requests.
 			ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		},
