@@ -79,3 +79,15 @@ func (s stats) used(pid int) time.Duration {
 	}
 	return used
 }
+
+// residentMiB is the memory that a process has in RAM.
+func residentMiB(t *testing.T, pid int) int {
+	t.Helper()
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	require.NoError(t, err)
+	_, rest, found := bytes.Cut(raw, []byte("VmRSS:"))
+	require.True(t, found)
+	kib, err := strconv.Atoi(string(bytes.Fields(rest)[0]))
+	require.NoError(t, err)
+	return kib >> 10
+}
