@@ -210,6 +210,27 @@ func TestContactsOfOtherProjectsDoNotExist(t *testing.T) {
 	require.Empty(t, list.object(t)["data"])
 }
 
+// A parameter is one segment of the path: what has more is another path, and a
+// slash in a value is written as %2F.
+func TestParameterIsOneSegment(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	made := h.do(t, call{method: http.MethodPut, path: "/contacts/by-external-id/a%2Fb", body: `{}`})
+	require.Equal(t, "a/b", made.object(t)["external_id"])
+	for _, c := range []call{
+		{method: http.MethodPut, path: "/contacts/by-external-id/a/b", body: `{"name":"Ada"}`},
+		{method: http.MethodGet, path: made.header.Get("Location") + "/"},
+		{method: http.MethodDelete, path: made.header.Get("Location") + "/x", idempotency: "k"},
+		{method: http.MethodOptions, path: "/contacts/a/b"},
+	} {
+		got := h.do(t, c)
+		require.Equal(t, models.CodeNotFound, got.code(t), "%s %s", c.method, c.path)
+		require.Contains(t, got.object(t)["detail"], "no such path")
+	}
+	require.Equal(t, models.CodeNotFound, h.get(t, "/idempotency-keys/k").code(t), "no operation has begun")
+	require.Equal(t, made.body, h.get(t, made.header.Get("Location")).body)
+}
+
 func TestListIsPagedNewestFirst(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)

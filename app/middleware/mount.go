@@ -16,19 +16,35 @@ import (
 // headers.
 func Mount(e *echo.Echo, auth *Auth, endpoints *Endpoints, routes []Route) {
 	known := allowed{}
+	unmatched := auth.Unmatched(known.refuse)
 	for _, route := range routes {
 		handler := endpoints.Handler(route)
 		for _, method := range methodsOf(route) {
-			e.Add(method, route.Path, handler, SecureHeaders, auth.PublicAPI, RequireScope(route.Scope))
+			e.Add(method, route.Path, handler, SecureHeaders, segments(unmatched), auth.PublicAPI, RequireScope(route.Scope))
 			known[route.Path] = append(known[route.Path], method)
 		}
 	}
 	for path := range known {
 		known[path] = append(known[path], http.MethodOptions)
 		slices.Sort(known[path])
-		e.OPTIONS(path, options(known[path]), SecureHeaders, auth.Unmatched)
+		e.OPTIONS(path, options(known[path]), SecureHeaders, segments(unmatched), auth.Unmatched)
 	}
-	e.RouteNotFound("/*", known.refuse, SecureHeaders, auth.Unmatched)
+	e.RouteNotFound("/*", unmatched, SecureHeaders)
+}
+
+// segments hands paths with more segments than their route has to unmatched:
+// Echo lets the last parameter of a route swallow them.
+func segments(unmatched echo.HandlerFunc) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			for _, value := range c.ParamValues() {
+				if strings.Contains(value, "/") { // a slash in a value comes as %2F
+					return unmatched(c)
+				}
+			}
+			return next(c)
+		}
+	}
 }
 
 func methodsOf(route Route) []string {
