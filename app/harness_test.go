@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/botix-pro/platform/api"
+	"github.com/botix-pro/platform/app/middleware"
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/internal/clock"
@@ -52,11 +53,17 @@ func newHarness(t *testing.T, change ...func(*config.Config)) *harness {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, b.close()) })
 	h := &harness{base: b, notes: newNotes(b)}
-	server := httptest.NewServer(newEcho(b, h.notes, h.hint))
-	t.Cleanup(server.Close)
-	h.url = server.URL
+	h.serve(t, apiRoutes(b))
 	h.project, h.key = h.newProject(t, "business")
 	return h
+}
+
+// serve answers from now on with these routes behind authentication.
+func (h *harness) serve(t *testing.T, routes []middleware.Route) {
+	t.Helper()
+	server := httptest.NewServer(newEchoWith(h.base, h.notes, h.hint, routes))
+	t.Cleanup(server.Close)
+	h.url = server.URL
 }
 
 func testConfig(t *testing.T) config.Config {

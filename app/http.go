@@ -26,6 +26,15 @@ var errNotReady = errors.New("a vital dependency does not answer")
 // newEcho returns everything the public address answers except the pages. hint
 // is told which endpoints have something due.
 func newEcho(b *base, notes *notes, hint func([]store.Lane)) *echo.Echo {
+	return newEchoWith(b, notes, hint, apiRoutes(b))
+}
+
+func apiRoutes(b *base) []middleware.Route {
+	return handlers.New(b.store, egress.New(b.cfg.EgressAllow)).Routes()
+}
+
+// newEchoWith is newEcho with other routes behind authentication.
+func newEchoWith(b *base, notes *notes, hint func([]store.Lane), routes []middleware.Route) *echo.Echo {
 	problems := middleware.NewProblems(b.cfg.PublicURL, b.log)
 	pipe := redispipe.New(b.redis, b.clock)
 	limiter := ratelimit.New(ratelimit.Config{Redis: pipe, Servers: b.cfg.ServerCount, Clock: b.clock, Log: b.log})
@@ -38,7 +47,7 @@ func newEcho(b *base, notes *notes, hint func([]store.Lane)) *echo.Echo {
 	e.IPExtractor = clientAddress(b.cfg.TrustedProxies)
 	e.Use(middleware.Trace(b.clock, b.log, notes.requests), middleware.Recover())
 	mountPublic(e, b.checks())
-	middleware.Mount(e, auth, middleware.NewEndpoints(engine), handlers.New(b.store, egress.New(b.cfg.EgressAllow)).Routes())
+	middleware.Mount(e, auth, middleware.NewEndpoints(engine), routes)
 	return e
 }
 

@@ -1,0 +1,161 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/botix-pro/platform/app/middleware"
+	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/internal/config"
+	"github.com/botix-pro/platform/internal/localstack"
+	"github.com/botix-pro/platform/internal/testenv"
+)
+
+// sites are the servers on which refusals are provoked, all of them real: one
+// that works, one whose tables are gone and one whose database is dead.
+type sites struct {
+	whole, broken, dead   *harness
+	reader, writer, trial string // keys of the whole one's projects
+}
+
+func newSites(t *testing.T) *sites {
+	t.Helper()
+	s := &sites{whole: newHarness(t, loopback)}
+	s.whole.project, s.whole.key = s.whole.newProject(t, "enterprise")
+	_, s.reader = s.whole.newProject(t, "business", models.ScopeRead)
+	_, s.writer = s.whole.newProject(t, "business", models.ScopeWrite)
+	_, s.trial = s.whole.newProject(t, "trial")
+	s.broken, s.dead = brokenHarness(t), deadHarness(t)
+	return s
+}
+
+// brokenHarness has lost the tables that routes stand on, but not those that
+// come before them. GET /me asks no table: it panics.
+func brokenHarness(t *testing.T) *harness {
+	t.Helper()
+	h := newHarness(t, loopback, func(c *config.Config) { c.DatabaseURL = testenv.FreshDatabaseURL(t) })
+	routes := apiRoutes(h.base)
+	for i := range routes {
+		if routes[i].Path == "/me" {
+			routes[i].Read = func(context.Context, *middleware.Request) (middleware.Result, error) { panic("broken") }
+		}
+	}
+	h.serve(t, routes)
+	for _, table := range []string{"contacts", "events", "webhook_endpoints", "webhook_deliveries", "request_log"} {
+		_, err := h.base.store.DB().ExecContext(t.Context(), "ALTER TABLE "+table+" RENAME TO "+table+"_gone")
+		require.NoError(t, err)
+	}
+	return h
+}
+
+func deadHarness(t *testing.T) *harness {
+	t.Helper()
+	postgres := testenv.PrivatePostgres(t)
+	h := newHarness(t, loopback, func(c *config.Config) { c.DatabaseURL = postgres.URL(localstack.DefaultDatabase) })
+	require.NoError(t, postgres.Kill())
+	return h
+}
+
+// refusal asks the route for an answer with the code.
+func (s *sites) refusal(t *testing.T, r routeCase, code models.Code) answer {
+	t.Helper()
+	switch code {
+	case models.CodeInternalError:
+		return s.broken.do(t, r.call(r.absent()))
+	case models.CodeServiceUnavailable:
+		c := r.call(r.absent())
+		c.key = newSecret(t) // known to nobody's cache; whether it is valid cannot be found out
+		return s.dead.do(t, c)
+	case models.CodeNotFound:
+		return s.whole.do(t, r.call(r.absent()))
+	case models.CodeRateLimitExceeded:
+		return s.exhausted(t, r)
+	case models.CodeIdempotencyKeyReuse, models.CodeIdempotencyKeyRunning, models.CodeIdempotencyKeyExpired:
+		return s.keyRefusal(t, r, code)
+	default:
+		c := r.call(r.grants[0].path(t, s.whole))
+		s.spoil(t, r, &c, code)
+		return s.whole.do(t, c)
+	}
+}
+
+// spoil makes a request that would be granted one that is refused with the code.
+func (s *sites) spoil(t *testing.T, r routeCase, c *call, code models.Code) {
+	t.Helper()
+	c.header = map[string]string{}
+	spoilers := map[models.Code]func(){
+		models.CodeAPIKeyMissing: func() { c.key = "-" },
+		models.CodeAPIKeyInvalid: func() { c.key = newSecret(t) },
+		models.CodeScopeInsufficient: func() {
+			if c.key = s.reader; r.reads() {
+				c.key = s.writer
+			}
+		},
+		models.CodeInvalidRequest:         func() { c.header["X-BOTIX-Version"] = "1999-01-01" },
+		models.CodeIdempotencyKeyRequired: func() { c.idempotency = "-" },
+		models.CodeIdempotencyKeyInvalid: func() {
+			if c.idempotency = "a b"; r.reads() {
+				c.path = "/idempotency-keys/a%20b"
+			}
+		},
+		models.CodeMalformedJSON:        func() { c.body = `{"name":` },
+		models.CodeValidationFailed:     func() { c.body = `{"no_such_field":1}` },
+		models.CodePayloadTooLarge:      func() { c.body = strings.Repeat(" ", 1<<20+1) },
+		models.CodeUnsupportedMediaType: func() { c.body, c.header["Content-Type"] = "{}", "text/plain" },
+		models.CodePreconditionFailed:   func() { c.header["If-Match"] = `"999"` },
+		models.CodeContactExists: func() {
+			_, taken, _ := strings.Cut(byExternalID(t, s.whole), "by-external-id/")
+			c.body = `{"external_id":"` + taken + `"}`
+		},
+	}
+	require.Contains(t, spoilers, code, "nobody knows how to provoke it")
+	spoilers[code]()
+}
+
+// exhausted sends the request until the plan's limit refuses it, which takes two
+// windows at most.
+func (s *sites) exhausted(t *testing.T, r routeCase) (got answer) {
+	t.Helper()
+	c := r.call(r.absent())
+	c.key = s.trial
+	for range 62 {
+		if got = s.whole.do(t, c); got.status == http.StatusTooManyRequests {
+			break
+		}
+	}
+	return got
+}
+
+// keyRefusal uses the request's key before the request does.
+func (s *sites) keyRefusal(t *testing.T, r routeCase, code models.Code) answer {
+	t.Helper()
+	c := r.call(r.grants[0].path(t, s.whole))
+	c.idempotency = models.NewID("", s.whole.base.clock.Now())
+	if code == models.CodeIdempotencyKeyRunning {
+		tx, claim, err := s.whole.base.store.BeginOperation(t.Context(), s.whole.project, c.idempotency)
+		require.NoError(t, err)
+		require.True(t, claim.Locked)
+		defer tx.Rollback(t.Context())
+		return s.whole.do(t, c)
+	}
+	require.Less(t, s.whole.do(t, c).status, http.StatusBadRequest)
+	if code == models.CodeIdempotencyKeyReuse {
+		c.path += "?other"
+		return s.whole.do(t, c)
+	}
+	_, err := s.whole.base.store.DB().ExecContext(t.Context(),
+		`UPDATE idempotency_keys SET expires_at = now() WHERE project_id = $1 AND key = $2`, string(s.whole.project), c.idempotency)
+	require.NoError(t, err)
+	return s.whole.do(t, c)
+}
+
+func newSecret(t *testing.T) string {
+	t.Helper()
+	secret, err := models.NewAPIKeySecret(models.ModeLive)
+	require.NoError(t, err)
+	return secret
+}
