@@ -51,6 +51,10 @@ lint: need-go ## Check formatting, go vet and golangci-lint
 	$(GO) vet ./...
 	$(TOOL) golangci-lint run --allow-parallel-runners ./...
 
+.PHONY: lint-api
+lint-api: ## Check api/openapi.yaml with Redocly and Spectral (installs Node.js where it may)
+	@scripts/lint-api.sh
+
 .PHONY: fmt
 fmt: need-go ## Format the Go code
 	$(GOFILES) | xargs $(GOFMT) -w
