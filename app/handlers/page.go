@@ -31,7 +31,8 @@ func pageOf(query url.Values, prefix string) (store.Page, error) {
 	}
 	if cursor := query.Get("cursor"); cursor != "" {
 		id, err := base64.RawURLEncoding.DecodeString(cursor)
-		if err != nil || !models.ValidID(prefix, string(id)) {
+		// Decoding skips line breaks and ignores the last bits.
+		if err != nil || encodeCursor(string(id)) != cursor || !models.ValidID(prefix, string(id)) {
 			return page, badParameter("cursor", "This is not a cursor that this list returned.")
 		}
 		page.Before = string(id)
@@ -46,9 +47,12 @@ func pageOut[T any](rows []T, page store.Page, id func(T) string) ([]T, *string)
 		return rows, nil
 	}
 	rows = rows[:page.Limit-1]
-	cursor := base64.RawURLEncoding.EncodeToString([]byte(id(rows[len(rows)-1])))
+	cursor := encodeCursor(id(rows[len(rows)-1]))
 	return rows, &cursor
 }
+
+// encodeCursor names the row after which the next page begins.
+func encodeCursor(id string) string { return base64.RawURLEncoding.EncodeToString([]byte(id)) }
 
 // listOf reads what every list by time takes: a page and a span. further are
 // the route's own parameters.
