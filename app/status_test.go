@@ -170,3 +170,26 @@ func TestEveryPathSaysWhichMethodsItHas(t *testing.T) {
 		}
 	}
 }
+
+// What a caller sent too long comes back cut: an answer stays within the bounds
+// that its description gives, whatever was refused.
+func TestRefusalsStayShort(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	long := strings.Repeat("é", 100_000)
+	for name, c := range map[string]call{
+		"unknown field":  post(`{"` + long + `":1}`),
+		"nested name":    post(`{"identities":{"` + long + `":"x"}}`),
+		"name twice":     post(`{"attributes":{"` + long + `":1,"` + long + `":2}}`),
+		"wrong type":     post(`{"identities":{"` + long + `":1}}`),
+		"broken deep in": post(`{"attributes":{"` + long + `":{"x":tru}}}`),
+		"parameter":      {method: http.MethodGet, path: "/contacts?" + long[:10_000] + "=1"},
+		"version":        with(post(`{}`), func(c *call) { c.header = map[string]string{"X-BOTIX-Version": long[:10_000]} }),
+		"encoding":       with(post(`{}`), func(c *call) { c.header = map[string]string{"Content-Encoding": long[:10_000]} }),
+		"event type":     {method: http.MethodPost, path: "/events", body: `{"type":"` + long + `"}`},
+	} {
+		got := h.do(t, c)
+		require.Less(t, got.status, http.StatusInternalServerError, name)
+		require.Less(t, len(got.body), 5000, name)
+	}
+}

@@ -21,6 +21,12 @@ const (
 	problemType = "application/problem+json"
 	scopeOfOne  = "request"   // the outcome speaks of this physical request only
 	scopeOfAll  = "operation" // the outcome speaks of everything done under the key
+
+	// What callers sent may come back in an error, cut to these lengths: in
+	// characters and, for pointers, in bytes.
+	maxDetail      = 2000
+	maxFieldDetail = 500
+	maxPointer     = 1000
 )
 
 // problem is RFC 9457 with the contract's own members (§2).
@@ -79,8 +85,8 @@ func (p *Problems) render(err *models.Error, requestID, scope string) models.Ans
 	entry := err.Entry()
 	body, encodeErr := json.Marshal(problem{
 		Type: p.docs + string(entry.Code), Title: entry.Title, Status: entry.Status, Code: entry.Code,
-		Detail: err.Detail, RequestID: requestID, Retryable: entry.Retryable, Outcome: err.Applied(), Scope: scope,
-		Errors: err.Fields,
+		Detail: cut(err.Detail, maxDetail), RequestID: requestID, Retryable: entry.Retryable, Outcome: err.Applied(), Scope: scope,
+		Errors: bounded(err.Fields),
 	})
 	if encodeErr != nil {
 		// Only text that is not UTF-8 cannot be encoded; the code still can.
@@ -88,6 +94,35 @@ func (p *Problems) render(err *models.Error, requestID, scope string) models.Ans
 		return p.render(&models.Error{Code: err.Code, Outcome: err.Outcome, RetryAfter: err.RetryAfter}, requestID, scope)
 	}
 	return models.Answer{Status: entry.Status, Header: problemHeaders(err), Body: append(body, '\n')}
+}
+
+func bounded(fields []models.FieldError) []models.FieldError {
+	var short []models.FieldError
+	for _, field := range fields {
+		field.Pointer, field.Detail = nearest(field.Pointer), cut(field.Detail, maxFieldDetail)
+		short = append(short, field)
+	}
+	return short
+}
+
+// nearest is the pointer, or the longest one to what holds the place when that
+// one is too long.
+func nearest(pointer string) string {
+	if len(pointer) <= maxPointer {
+		return pointer
+	}
+	return pointer[:max(strings.LastIndexByte(pointer[:maxPointer], '/'), 0)]
+}
+
+// cut shortens a text to so many characters.
+func cut(text string, most int) string {
+	count := 0
+	for at := range text {
+		if count++; count > most {
+			return text[:at]
+		}
+	}
+	return text
 }
 
 func problemHeaders(err *models.Error) http.Header {

@@ -1,0 +1,26 @@
+package middleware
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A pointer that is too long gives way to the one to what holds the place.
+func TestLongPointersNameTheNearestPlace(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("é", maxPointer)
+	for pointer, want := range map[string]string{
+		"": "", "/a/b": "/a/b", "/" + long: "", "/a/" + long: "/a", "/a/b/" + long + "/c": "/a/b", "?" + long: "",
+	} {
+		require.Equal(t, want, nearest(pointer))
+	}
+}
+
+func TestTextsAreCutBetweenCharacters(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "éé", cut("ééé", 2))
+	require.Equal(t, "ééé", cut("ééé", 3))
+	require.Empty(t, cut("", 3))
+}
