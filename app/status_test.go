@@ -193,3 +193,14 @@ func TestRefusalsStayShort(t *testing.T) {
 		require.Less(t, len(got.body), 5000, name)
 	}
 }
+
+// So does what is shown of an operation.
+func TestShownPathOfAnOperationStaysShort(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	c := call{method: http.MethodPost, path: "/contacts?" + strings.Repeat("x", 20_000), body: `{}`, idempotency: "k"}
+	require.Equal(t, http.StatusCreated, h.do(t, c).status)
+	require.Less(t, len(h.get(t, "/idempotency-keys/k").body), 10_000)
+	c.path += "y"
+	require.Equal(t, models.CodeIdempotencyKeyReuse, h.do(t, c).code(t), "all of it makes the operation what it is")
+}

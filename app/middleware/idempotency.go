@@ -20,6 +20,7 @@ const (
 	headerFirstRequest  = "X-Original-Request-Id"
 	headerAPIVersion    = "X-BOTIX-Version"
 	operationTimeout    = 30 * time.Second
+	maxShownPath        = 8192 // what people are shown of an operation's path and query
 	replayedHeaderValue = "true"
 )
 
@@ -111,7 +112,7 @@ func (e *Endpoints) answer(ctx context.Context, op idempotency.Operation, reques
 func operation(c echo.Context, key string, request *Request) idempotency.Operation {
 	r := c.Request()
 	return idempotency.Operation{
-		Project: request.Project(), Key: key, Method: r.Method, Path: r.URL.RequestURI(), RequestID: request.ID,
+		Project: request.Project(), Key: key, Method: r.Method, Path: cut(r.URL.RequestURI(), maxShownPath), RequestID: request.ID,
 		Fingerprint: idempotency.Fingerprint(r.Method, r.URL, r.Header.Get(echo.HeaderContentType), request.Body),
 		TTL:         request.Caller.Plan.Limits.IdempotencyTTL(),
 	}
