@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 
 	"github.com/botix-pro/platform/api"
@@ -295,4 +296,22 @@ func TestEveryErrorCodeHasItsEntryInTheDescription(t *testing.T) {
 		require.NotEmpty(t, entry.When)
 		require.NotEmpty(t, entry.Caller)
 	}
+}
+
+// A request may name every version of the changelog, and learns where they are
+// when it names another.
+func TestVersionsAreThoseOfTheChangelog(t *testing.T) {
+	t.Parallel()
+	document, err := openapi3.NewLoader().LoadFromData(api.Spec)
+	require.NoError(t, err)
+	require.Equal(t, models.CurrentAPIVersion, document.Info.Version)
+	require.Contains(t, document.Info.Description, "/docs/changelog")
+	h := newHarness(t)
+	for _, version := range models.APIVersions() {
+		got := h.do(t, call{method: http.MethodGet, path: "/me", header: map[string]string{"X-BOTIX-Version": version}})
+		require.Equal(t, http.StatusOK, got.status, version)
+	}
+	unknown := h.do(t, call{method: http.MethodGet, path: "/me", header: map[string]string{"X-BOTIX-Version": "2026-12-02"}})
+	require.Equal(t, models.CodeInvalidRequest, unknown.code(t))
+	require.Contains(t, unknown.object(t)["detail"], "/docs/changelog")
 }

@@ -135,7 +135,7 @@ func newRequest(c echo.Context) (*Request, error) {
 		version = caller.Project.APIVersion
 	}
 	if !slices.Contains(models.APIVersions(), version) {
-		return nil, models.NewError(models.CodeInvalidRequest, "%s %q is not a version of this API; there is %s.", headerAPIVersion, version, models.CurrentAPIVersion)
+		return nil, models.NewError(models.CodeInvalidRequest, "%s %q is not a version of this API; /docs/changelog lists them.", headerAPIVersion, version)
 	}
 	query, err := readQuery(c)
 	if err != nil {

@@ -173,3 +173,17 @@ func TestKeyIsUsableUntilItExpiresOrIsRevoked(t *testing.T) {
 	require.False(t, models.APIKey{ExpiresAt: &now}.Usable(now))
 	require.False(t, models.APIKey{RevokedAt: &now}.Usable(now))
 }
+
+// Versions are dates, the newest first, and each says what it changed.
+func TestChangelogIsInOrder(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, models.CurrentAPIVersion, models.Changelog()[0].Version)
+	before := "9999-12-31"
+	for _, entry := range models.Changelog() {
+		_, err := time.Parse(time.DateOnly, entry.Version)
+		require.NoError(t, err)
+		require.Less(t, entry.Version, before)
+		require.NotEmpty(t, entry.Changes)
+		before = entry.Version
+	}
+}

@@ -1,7 +1,31 @@
 package models
 
-// CurrentAPIVersion is what a new project is pinned to.
+// CurrentAPIVersion is what a new project is pinned to: the newest version of
+// the [Changelog].
 const CurrentAPIVersion = "2026-12-01"
 
-// APIVersions lists the versions that X-BOTIX-Version may name (contract §1).
-func APIVersions() []string { return []string{CurrentAPIVersion} }
+// APIVersion is a version of the API and what it changed.
+type APIVersion struct {
+	Version string   // the date from which it exists, YYYY-MM-DD
+	Changes []string // sentences for the people who call the API
+}
+
+// Changelog returns every version of the API, the newest first. The page
+// /docs/changelog is rendered from it, and X-BOTIX-Version may name what is in it
+// (contract §1).
+func Changelog() []APIVersion {
+	return []APIVersion{
+		{Version: CurrentAPIVersion, Changes: []string{
+			"The first version: contacts, events, webhook endpoints and deliveries, idempotency keys.",
+		}},
+	}
+}
+
+// APIVersions lists the versions that X-BOTIX-Version may name.
+func APIVersions() []string {
+	var versions []string
+	for _, entry := range Changelog() {
+		versions = append(versions, entry.Version)
+	}
+	return versions
+}

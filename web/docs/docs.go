@@ -20,6 +20,7 @@ import (
 const (
 	pathRoot       = "/docs"
 	pathErrorCodes = pathRoot + "/error-codes"
+	pathChangelog  = pathRoot + "/changelog"
 	pathStyle      = pathRoot + "/docs.css"
 )
 
@@ -27,8 +28,12 @@ const (
 const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 var (
+	//go:embed layout.html
+	layoutSource string
 	//go:embed error_codes.html
 	errorCodesSource string
+	//go:embed changelog.html
+	changelogSource string
 	//go:embed docs.css
 	style []byte
 )
@@ -36,13 +41,30 @@ var (
 // Docs is the rendered pages. They are made once: they depend on nothing that
 // changes while the program runs.
 type Docs struct {
-	errorCodes []byte
+	rendered map[string][]byte // by path
 }
 
-// errorCodesView is the page about error codes.
-type errorCodesView struct {
-	Style  string
-	Groups []statusGroup
+// page is one page and what it is rendered from.
+type page struct {
+	Path, Title string
+	source      string
+	content     any
+}
+
+func pages() []page {
+	return []page{
+		{pathErrorCodes, "Error codes", errorCodesSource, byStatus(models.Catalogue())},
+		{pathChangelog, "Changelog", changelogSource, models.Changelog()},
+	}
+}
+
+// view is what the layout shows.
+type view struct {
+	page
+
+	Style   string
+	Pages   []page
+	Content any
 }
 
 // statusGroup is the codes of one HTTP status.
@@ -54,21 +76,38 @@ type statusGroup struct {
 
 // New renders the pages.
 func New() (*Docs, error) {
-	page, err := template.New("error codes").Funcs(template.FuncMap{"yes": yes, "outcome": outcome}).Parse(errorCodesSource)
+	d := &Docs{rendered: map[string][]byte{}}
+	for _, p := range pages() {
+		html, err := render(p)
+		if err != nil {
+			return nil, fmt.Errorf("render the page %s: %w", p.Path, err)
+		}
+		d.rendered[p.Path] = html
+	}
+	return d, nil
+}
+
+func render(p page) ([]byte, error) {
+	layout, err := template.New("layout").Funcs(template.FuncMap{"yes": yes, "outcome": outcome}).Parse(layoutSource)
 	if err != nil {
-		return nil, fmt.Errorf("parse the page about error codes: %w", err)
+		return nil, fmt.Errorf("parse the layout: %w", err)
+	}
+	if layout, err = layout.Parse(p.source); err != nil {
+		return nil, fmt.Errorf("parse: %w", err)
 	}
 	var out bytes.Buffer
-	if err := page.Execute(&out, errorCodesView{Style: pathStyle, Groups: byStatus(models.Catalogue())}); err != nil {
-		return nil, fmt.Errorf("render the page about error codes: %w", err)
+	if err := layout.Execute(&out, view{page: p, Style: pathStyle, Pages: pages(), Content: p.content}); err != nil {
+		return nil, fmt.Errorf("execute: %w", err)
 	}
-	return &Docs{errorCodes: out.Bytes()}, nil
+	return out.Bytes(), nil
 }
 
 // Register mounts the pages.
 func (d *Docs) Register(e *echo.Echo) {
 	e.GET(pathRoot, func(c echo.Context) error { return c.Redirect(http.StatusFound, pathErrorCodes) }, headers)
-	e.GET(pathErrorCodes, func(c echo.Context) error { return c.Blob(http.StatusOK, "text/html; charset=utf-8", d.errorCodes) }, headers)
+	for path, html := range d.rendered {
+		e.GET(path, func(c echo.Context) error { return c.Blob(http.StatusOK, "text/html; charset=utf-8", html) }, headers)
+	}
 	e.GET(pathStyle, func(c echo.Context) error { return c.Blob(http.StatusOK, "text/css; charset=utf-8", style) }, headers)
 }
 

@@ -3,6 +3,7 @@ package docs_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/labstack/echo/v4"
@@ -31,6 +32,29 @@ func TestEveryCodeHasItsPlace(t *testing.T) {
 	for _, entry := range models.Catalogue() {
 		require.Contains(t, page.Body.String(), `<h3 id="`+string(entry.Code)+`">`)
 	}
+	requirePlain(t, page)
+}
+
+// The changelog has a heading for every version that a request may name, the
+// newest first, and says what each changed.
+func TestChangelogHasEveryVersion(t *testing.T) {
+	t.Parallel()
+	page := get(t, "/docs/changelog")
+	require.Equal(t, http.StatusOK, page.Code)
+	after := page.Body.String()
+	for _, version := range models.APIVersions() {
+		_, rest, found := strings.Cut(after, `<h2 id="`+version+`">`)
+		require.True(t, found, version)
+		require.Contains(t, rest, "<li>")
+		after = rest
+	}
+	require.Contains(t, page.Body.String(), `<a href="/docs/changelog" aria-current="page">`)
+	requirePlain(t, page)
+}
+
+// requirePlain fails if a page runs scripts or asks anybody else for anything.
+func requirePlain(t *testing.T, page *httptest.ResponseRecorder) {
+	t.Helper()
 	require.Contains(t, page.Header().Get("Content-Security-Policy"), "default-src 'none'")
 	for _, forbidden := range []string{"<script", " style=", "<style", "http://", "https://", "javascript:"} {
 		require.NotContains(t, page.Body.String(), forbidden)
