@@ -6,7 +6,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 
 	"github.com/botix-pro/platform/api"
@@ -302,8 +301,7 @@ func TestEveryErrorCodeHasItsEntryInTheDescription(t *testing.T) {
 // when it names another.
 func TestVersionsAreThoseOfTheChangelog(t *testing.T) {
 	t.Parallel()
-	document, err := openapi3.NewLoader().LoadFromData(api.Spec)
-	require.NoError(t, err)
+	document := description(t)
 	require.Equal(t, models.CurrentAPIVersion, document.Info.Version)
 	require.Contains(t, document.Info.Description, "/docs/changelog")
 	h := newHarness(t)

@@ -14,22 +14,21 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 
-	"github.com/botix-pro/platform/api"
 	"github.com/botix-pro/platform/app/models"
 )
 
-// describedOperation is an operation with the parameters that its path gives it.
+// describedOperation is a copy of an operation with the parameters that its path
+// gives it.
 func describedOperation(t *testing.T, r routeCase) *openapi3.Operation {
 	t.Helper()
-	document, err := openapi3.NewLoader().LoadFromData(api.Spec)
-	require.NoError(t, err)
+	document := description(t)
 	_, path, _ := strings.Cut(r.route, " ")
 	item := document.Paths.Value(path)
 	require.NotNil(t, item, path)
-	operation := item.GetOperation(r.method())
-	require.NotNil(t, operation, r.route)
+	require.NotNil(t, item.GetOperation(r.method()), r.route)
+	operation := *item.GetOperation(r.method())
 	operation.Parameters = append(slices.Clone(item.Parameters), operation.Parameters...)
-	return operation
+	return &operation
 }
 
 // requestExamples are the bodies that the description shows, by their names; one
@@ -169,8 +168,7 @@ func TestEveryPathExampleIsWellFormed(t *testing.T) {
 // The problems that the description shows say what the catalogue says.
 func TestProblemExamplesAreTheCatalogues(t *testing.T) {
 	t.Parallel()
-	document, err := openapi3.NewLoader().LoadFromData(api.Spec)
-	require.NoError(t, err)
+	document := description(t)
 	for name, example := range document.Components.Examples {
 		if !strings.HasPrefix(name, "Problem") {
 			continue

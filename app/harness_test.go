@@ -168,12 +168,27 @@ func or(value, otherwise string) string {
 	return value
 }
 
-var loadSpec = sync.OnceValues(func() (routers.Router, error) {
+// loadDocument reads the description once; nobody changes it.
+var loadDocument = sync.OnceValues(func() (*openapi3.T, error) {
 	document, err := openapi3.NewLoader().LoadFromData(api.Spec)
+	if err == nil {
+		document.Servers = nil
+	}
+	return document, err
+})
+
+func description(t *testing.T) *openapi3.T {
+	t.Helper()
+	document, err := loadDocument()
+	require.NoError(t, err)
+	return document
+}
+
+var loadSpec = sync.OnceValues(func() (routers.Router, error) {
+	document, err := loadDocument()
 	if err != nil {
 		return nil, err
 	}
-	document.Servers = nil
 	return legacy.NewRouter(document)
 })
 

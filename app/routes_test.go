@@ -8,10 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 
-	"github.com/botix-pro/platform/api"
 	"github.com/botix-pro/platform/app/handlers"
 	"github.com/botix-pro/platform/app/models"
 )
@@ -20,8 +18,7 @@ import (
 // round.
 func TestRoutesAndDescriptionAreTheSame(t *testing.T) {
 	t.Parallel()
-	document, err := openapi3.NewLoader().LoadFromData(api.Spec)
-	require.NoError(t, err)
+	document := description(t)
 	var described, served []string
 	for path, item := range document.Paths.Map() {
 		for method := range item.Operations() {

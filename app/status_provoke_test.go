@@ -56,6 +56,7 @@ func deadHarness(t *testing.T) *harness {
 	t.Helper()
 	postgres := testenv.PrivatePostgres(t)
 	h := newHarness(t, loopback, func(c *config.Config) { c.DatabaseURL = postgres.URL(localstack.DefaultDatabase) })
+	require.Equal(t, http.StatusOK, h.get(t, "/me").status) // for some seconds the key is known without asking
 	require.NoError(t, postgres.Kill())
 	return h
 }
@@ -67,9 +68,7 @@ func (s *sites) refusal(t *testing.T, r routeCase, code models.Code) answer {
 	case models.CodeInternalError:
 		return s.broken.do(t, r.call(r.absent()))
 	case models.CodeServiceUnavailable:
-		c := r.call(r.absent())
-		c.key = newSecret(t) // known to nobody's cache; whether it is valid cannot be found out
-		return s.dead.do(t, c)
+		return s.unreachable(t, r)
 	case models.CodeNotFound:
 		return s.whole.do(t, r.call(r.absent()))
 	case models.CodeRateLimitExceeded:
@@ -114,6 +113,18 @@ func (s *sites) spoil(t *testing.T, r routeCase, c *call, code models.Code) {
 	}
 	require.Contains(t, spoilers, code, "nobody knows how to provoke it")
 	spoilers[code]()
+}
+
+// unreachable asks with a key that is known and with one of which nobody can find
+// out whether it is valid.
+func (s *sites) unreachable(t *testing.T, r routeCase) answer {
+	t.Helper()
+	c := r.call(r.absent())
+	if r.absent() != "/me" { // which asks nobody else
+		require.Equal(t, http.StatusServiceUnavailable, s.dead.do(t, c).status)
+	}
+	c.key = newSecret(t)
+	return s.dead.do(t, c)
 }
 
 // exhausted sends the request until the plan's limit refuses it, which takes two

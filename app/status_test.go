@@ -7,10 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 
-	"github.com/botix-pro/platform/api"
 	"github.com/botix-pro/platform/app/models"
 )
 
@@ -19,6 +17,7 @@ import (
 func TestEveryRouteAnswersWithEveryStatus(t *testing.T) {
 	t.Parallel()
 	s := newSites(t)
+	t.Run("public", func(t *testing.T) { t.Parallel(); requirePublic(t, s) })
 	for _, route := range routeCases() {
 		for _, grant := range route.grants {
 			t.Run(route.route+" "+strconv.Itoa(grant.status), func(t *testing.T) {
@@ -38,6 +37,26 @@ func TestEveryRouteAnswersWithEveryStatus(t *testing.T) {
 					requireSameHead(t, s, route, code, got)
 				}
 			})
+		}
+	}
+}
+
+// requirePublic asks what needs no key and is not counted, of a server that works
+// and of one without its database.
+func requirePublic(t *testing.T, s *sites) {
+	t.Helper()
+	for _, path := range []string{"/healthz", "/readyz", "/openapi.yaml"} {
+		for _, method := range []string{http.MethodGet, http.MethodHead} {
+			c := call{method: method, path: path, key: "-"}
+			got, without := s.whole.do(t, c), s.dead.do(t, c)
+			require.Equal(t, http.StatusOK, got.status, path)
+			require.Empty(t, got.header.Get("X-RateLimit-Limit"), path)
+			if path != "/readyz" {
+				require.Equal(t, http.StatusOK, without.status, path)
+				continue
+			}
+			require.Equal(t, http.StatusServiceUnavailable, without.status)
+			require.Positive(t, number(t, without, "Retry-After"))
 		}
 	}
 }
@@ -103,8 +122,7 @@ func requireRefusal(t *testing.T, got answer) {
 // and so is each code where it is answered; nobody can add one without the other.
 func TestEveryDescribedStatusHasACaseAndTheOtherWayRound(t *testing.T) {
 	t.Parallel()
-	document, err := openapi3.NewLoader().LoadFromData(api.Spec)
-	require.NoError(t, err)
+	document := description(t)
 	var described, tried []string
 	for path, item := range document.Paths.Map() {
 		for method, operation := range item.Operations() {
