@@ -5,7 +5,9 @@ package fault_test
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,7 +20,10 @@ import (
 	"github.com/botix-pro/platform/test/programs"
 )
 
-func TestMain(m *testing.M) { testenv.Main(m) }
+func TestMain(m *testing.M) {
+	registerToxics()
+	testenv.Main(m)
+}
 
 // site is a PostgreSQL and a Redis of a test's own, with a project whose endpoint
 // is a black hole: no worker runs, so what is due stays countable.
@@ -28,16 +33,19 @@ type site struct {
 	db       *sql.DB
 	env      []string
 	demo     demo.Credentials
+
+	databaseURL string
+	faults      atomic.Int64 // answers of 500 and more, and answers lost
 }
 
 func newSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{postgres: testenv.PrivatePostgres(t), redis: testenv.PrivateRedis(t)}
-	databaseURL := s.postgres.URL(localstack.DefaultDatabase)
-	s.env = programs.Environment(databaseURL, s.redis.URL())
-	s.demo = programs.Plant(t, databaseURL, "http://127.0.0.1:9/")
+	s.databaseURL = s.postgres.URL(localstack.DefaultDatabase)
+	s.env = programs.Environment(s.databaseURL, s.redis.URL())
+	s.demo = programs.Plant(t, s.databaseURL, "http://127.0.0.1:9/")
 	var err error
-	s.db, err = sql.Open("pgx", databaseURL)
+	s.db, err = sql.Open("pgx", s.databaseURL)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.db.Close() })
 	return s
@@ -58,11 +66,24 @@ func (s *site) effects(t *testing.T) effects {
 	return e
 }
 
+// bodyOf is a request that makes a contact which only its key may make.
+func bodyOf(key string) string { return fmt.Sprintf(`{"external_id":%q}`, key) }
+
+// requireOneEffectEach checks that so many operations left one of each behind,
+// and none of them two.
+func (s *site) requireOneEffectEach(t *testing.T, operations int) {
+	t.Helper()
+	require.Equal(t, effects{operations, operations, operations, operations}, s.effects(t))
+}
+
 // try is one physical request; ok is false when its answer was lost.
 func (s *site) try(ctx context.Context, url, key, body string) (answer programs.Answer, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	answer, err := programs.Post(ctx, url, s.demo.APIKey, key, body)
+	if err != nil || answer.Status >= http.StatusInternalServerError {
+		s.faults.Add(1)
+	}
 	return answer, err == nil
 }
 
