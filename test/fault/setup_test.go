@@ -76,24 +76,33 @@ func (s *site) requireOneEffectEach(t *testing.T, operations int) {
 	require.Equal(t, effects{operations, operations, operations, operations}, s.effects(t))
 }
 
-// try is one physical request; ok is false when its answer was lost.
+// try is one physical POST /contacts; ok is false when its answer was lost.
 func (s *site) try(ctx context.Context, url, key, body string) (answer programs.Answer, ok bool) {
+	return s.tryAt(ctx, url+"/contacts", key, body)
+}
+
+func (s *site) tryAt(ctx context.Context, target, key, body string) (answer programs.Answer, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	answer, err := programs.Post(ctx, url, s.demo.APIKey, key, body)
+	answer, err := programs.PostTo(ctx, target, s.demo.APIKey, key, body)
 	if err != nil || answer.Status >= http.StatusInternalServerError {
 		s.faults.Add(1)
 	}
 	return answer, err == nil
 }
 
-// insist repeats a request with its key, at one server after the other, as an
-// SDK does, until it gets an answer that is not "try again".
+// insist repeats POST /contacts with its key, at one server after the other, as
+// an SDK does, until it gets an answer that is not "try again".
 func (s *site) insist(t *testing.T, key, body string, urls ...string) programs.Answer {
+	t.Helper()
+	return s.insistAt(t, "/contacts", key, body, urls...)
+}
+
+func (s *site) insistAt(t *testing.T, path, key, body string, urls ...string) programs.Answer {
 	t.Helper()
 	deadline := time.Now().Add(programs.Patience)
 	for i := 0; time.Now().Before(deadline); i++ {
-		answer, ok := s.try(t.Context(), urls[i%len(urls)], key, body)
+		answer, ok := s.tryAt(t.Context(), urls[i%len(urls)]+path, key, body)
 		switch {
 		case ok && answer.Status == http.StatusCreated:
 			return answer

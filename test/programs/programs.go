@@ -237,10 +237,15 @@ type Answer struct {
 	Body   string
 }
 
-// Post sends POST /contacts. The connection is its own: Go's shared client would
-// by itself repeat a POST that carries an Idempotency-Key.
+// Post sends POST /contacts.
 func Post(ctx context.Context, url, key, idempotency, body string) (Answer, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/contacts", strings.NewReader(body))
+	return PostTo(ctx, url+"/contacts", key, idempotency, body)
+}
+
+// PostTo sends a POST. The connection is its own: Go's shared client would by
+// itself repeat a POST that carries an Idempotency-Key.
+func PostTo(ctx context.Context, target, key, idempotency, body string) (Answer, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target, strings.NewReader(body))
 	if err != nil {
 		return Answer{}, err
 	}
