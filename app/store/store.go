@@ -36,12 +36,13 @@ type Config struct {
 
 // sessionSettings bound what a lost host, a stuck client or a forgotten
 // transaction can hold: without them an advisory lock, and with it an
-// idempotency key, could stay taken for ever (contract §3, 35 seconds).
+// idempotency key, could stay taken for ever (contract §3: free within 35
+// seconds, of which one is for PostgreSQL to notice).
 var sessionSettings = map[string]string{
 	"timezone":                            "UTC",
 	"synchronous_commit":                  "on",
 	"client_connection_check_interval":    "1s",
-	"idle_in_transaction_session_timeout": "35s",
+	"idle_in_transaction_session_timeout": "34s",
 	"statement_timeout":                   "30s",
 	"lock_timeout":                        "10s",
 	"tcp_keepalives_idle":                 "10",
