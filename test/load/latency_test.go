@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/internal/clock"
 	"github.com/botix-pro/platform/test/programs"
@@ -150,4 +149,3 @@ func (p *publisher) arrived(r *http.Request) {
 	p.took = append(p.took, now.Sub(began))
 	p.left.Done()
 }
-
