@@ -95,7 +95,10 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 		"POST /webhook-endpoints", "GET /webhook-endpoints", "GET /webhook-endpoints/{id}",
 		"PATCH /webhook-endpoints/{id}", "DELETE /webhook-endpoints/{id}", "POST /webhook-endpoints/{id}/pause",
 		"POST /webhook-endpoints/{id}/resume", "POST /webhook-endpoints/{id}/rotate-secret",
-		"GET /webhook-deliveries", "GET /webhook-deliveries/{id}",
+		"POST /webhook-endpoints/{id}/test",
+		"GET /webhook-deliveries", "GET /webhook-deliveries/{id}", "POST /webhook-deliveries/{id}/retry",
+		"GET /dead-letters", "GET /dead-letters/{id}", "GET /dead-letters/groups", "POST /recoveries",
+		"GET /jobs", "GET /jobs/{id}", "POST /jobs/{id}/cancel",
 		"GET /idempotency-keys/{key}", "GET /me", "GET /healthz", "GET /readyz", "GET /openapi.yaml",
 	})
 }
@@ -293,6 +296,7 @@ func TestObjectsNameThemselves(t *testing.T) {
 	for name, object := range map[string]string{
 		"Contact": "contact", "Event": "event", "WebhookEndpoint": "webhook_endpoint",
 		"WebhookDelivery": "webhook_delivery", "IdempotencyKey": "idempotency_key", "Me": "me",
+		"DeadLetter": "dead_letter", "Job": "job",
 	} {
 		require.Contains(t, schemas, name)
 		properties := schemas[name].Value.Properties

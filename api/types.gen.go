@@ -33,6 +33,15 @@ const (
 	IdempotencyKeyStatusInProgress IdempotencyKeyStatus = "in_progress"
 )
 
+// Defines values for JobStatus.
+const (
+	JobStatusCancelled JobStatus = "cancelled"
+	JobStatusCompleted JobStatus = "completed"
+	JobStatusFailed    JobStatus = "failed"
+	JobStatusQueued    JobStatus = "queued"
+	JobStatusRunning   JobStatus = "running"
+)
+
 // Defines values for MeMode.
 const (
 	MeModeLive MeMode = "live"
@@ -202,6 +211,80 @@ type ContactUpdate struct {
 	Tags Optional[[]string] `json:"tags,omitzero"`
 }
 
+// DeadLetter A delivery that no longer retries by itself.
+type DeadLetter struct {
+	// AttemptID The last attempt; `null` when none was made.
+	AttemptID *string `json:"attempt_id"`
+
+	// Cause Why a delivery was given up: `retries_exhausted` after the fifth failure, `http_` and the status for a permanent one
+	// such as `http_401`, `worker_lost`, or `held_expired`. New ones may be added.
+	Cause DeadLetterCause `json:"cause"`
+
+	// CreatedAt RFC 3339 in UTC with milliseconds.
+	CreatedAt Timestamp `json:"created_at"`
+
+	// DeliveryID Id of a webhook delivery.
+	DeliveryID WebhookDeliveryID `json:"delivery_id"`
+
+	// EndpointID Id of a webhook endpoint.
+	EndpointID WebhookEndpointID `json:"endpoint_id"`
+
+	// EventID Id of an event; receivers of webhooks deduplicate by it.
+	EventID EventID `json:"event_id"`
+
+	// EventType Type of an event, two to five names joined by dots.
+	EventType EventType `json:"event_type"`
+
+	// ExpiresAt RFC 3339 in UTC with milliseconds.
+	ExpiresAt Timestamp `json:"expires_at"`
+
+	// ID Id of a dead letter.
+	ID     DeadLetterID `json:"id"`
+	Object string       `json:"object"`
+}
+
+// DeadLetterCause Why a delivery was given up: `retries_exhausted` after the fifth failure, `http_` and the status for a permanent one
+// such as `http_401`, `worker_lost`, or `held_expired`. New ones may be added.
+type DeadLetterCause = string
+
+// DeadLetterGroup The dead letters of one endpoint with one cause.
+type DeadLetterGroup struct {
+	// Cause Why a delivery was given up: `retries_exhausted` after the fifth failure, `http_` and the status for a permanent one
+	// such as `http_401`, `worker_lost`, or `held_expired`. New ones may be added.
+	Cause DeadLetterCause `json:"cause"`
+
+	// Count How many there are.
+	Count int `json:"count"`
+
+	// EndpointID Id of a webhook endpoint.
+	EndpointID WebhookEndpointID `json:"endpoint_id"`
+
+	// FirstAt RFC 3339 in UTC with milliseconds.
+	FirstAt Timestamp `json:"first_at"`
+
+	// LastAt RFC 3339 in UTC with milliseconds.
+	LastAt Timestamp `json:"last_at"`
+}
+
+// DeadLetterGroupList A page of groups.
+type DeadLetterGroupList struct {
+	Data []DeadLetterGroup `json:"data"`
+
+	// NextCursor The next page's `cursor`; `null` on the last page.
+	NextCursor *NextCursor `json:"next_cursor"`
+}
+
+// DeadLetterID Id of a dead letter.
+type DeadLetterID = string
+
+// DeadLetterList A page of dead letters.
+type DeadLetterList struct {
+	Data []DeadLetter `json:"data"`
+
+	// NextCursor The next page's `cursor`; `null` on the last page.
+	NextCursor *NextCursor `json:"next_cursor"`
+}
+
 // ErrorCode The stable name of an error. Its page in `/docs/error-codes` says what to do.
 type ErrorCode = string
 
@@ -351,6 +434,82 @@ type IdempotencyKeyStatus string
 // Identities Addresses of the contact in channels, by the channel's name.
 type Identities map[string]string
 
+// Job Long work in the background. It survives the end of its worker and does nothing twice.
+type Job struct {
+	// CancelRequested Whether it was asked to stop.
+	CancelRequested bool `json:"cancel_requested"`
+
+	// CreatedAt RFC 3339 in UTC with milliseconds.
+	CreatedAt Timestamp `json:"created_at"`
+
+	// Error Why it failed.
+	Error *string `json:"error"`
+
+	// EstimatedFinishAt When it will be through at this rate; `null` unless it is running.
+	EstimatedFinishAt *Timestamp `json:"estimated_finish_at"`
+
+	// Failed What could not be done.
+	Failed int `json:"failed"`
+
+	// FinishedAt `null` until it has ended.
+	FinishedAt *Timestamp `json:"finished_at"`
+
+	// ID Id of a job.
+	ID     JobID  `json:"id"`
+	Object string `json:"object"`
+
+	// Params What was asked for, by the type of the job.
+	Params JobParams `json:"params"`
+
+	// Processed The sum of succeeded and failed.
+	Processed int `json:"processed"`
+
+	// RatePerSecond Processed a second since it started; `null` before the first.
+	RatePerSecond *float64 `json:"rate_per_second"`
+
+	// StartedAt `null` while it is queued.
+	StartedAt *Timestamp `json:"started_at"`
+
+	// Status `queued`: not begun. `running`: in the middle. `completed`: went through everything. `failed`: cannot go on, `error`
+	// says why. `cancelled`: stopped by hand. Whatever it had done stays done.
+	Status JobStatus `json:"status"`
+
+	// Succeeded Done so far.
+	Succeeded int `json:"succeeded"`
+
+	// Total How much there was when the job was accepted; what others did meanwhile is not processed any more.
+	Total int `json:"total"`
+
+	// Type What a job does. `webhook_recovery`: see `POST /recoveries`. `webhook_release`: goes on with more than 1,000
+	// deliveries that were held for an endpoint, which was resumed or deleted. New ones may be added.
+	Type JobType `json:"type"`
+
+	// UpdatedAt RFC 3339 in UTC with milliseconds.
+	UpdatedAt Timestamp `json:"updated_at"`
+}
+
+// JobID Id of a job.
+type JobID = string
+
+// JobList A page of jobs.
+type JobList struct {
+	Data []Job `json:"data"`
+
+	// NextCursor The next page's `cursor`; `null` on the last page.
+	NextCursor *NextCursor `json:"next_cursor"`
+}
+
+// JobParams What was asked for, by the type of the job.
+type JobParams = jsontext.Value
+
+// JobStatus `queued`: not begun. `running`: in the middle. `completed`: went through everything. `failed`: cannot go on, `error`
+// says why. `cancelled`: stopped by hand. Whatever it had done stays done.
+type JobStatus string
+
+// JobType What a job does. `webhook_recovery`: see `POST /recoveries`. `webhook_release`: goes on with more than 1,000
+// deliveries that were held for an endpoint, which was resumed or deleted. New ones may be added.
+type JobType = string
+
 // Limits Limits of the plan.
 type Limits struct {
 	// APIRatePerMinute Requests a key may make in a calendar minute.
@@ -474,6 +633,36 @@ type ReadinessChecks string
 
 // ReadinessStatus `degraded`: works without Redis, with rate limits counted per server.
 type ReadinessStatus string
+
+// RecoveryCount How many deliveries a recovery would send again now.
+type RecoveryCount struct {
+	// Count Deliveries.
+	Count int `json:"count"`
+}
+
+// RecoveryCreate What to send again; either `endpoint_id` or `delivery_ids`, the other filters only with the former.
+type RecoveryCreate struct {
+	// Cause Only dead letters with this cause.
+	Cause *string `json:"cause,omitempty"`
+
+	// DeliveryIds These deliveries and nothing else.
+	DeliveryIds []WebhookDeliveryID `json:"delivery_ids,omitempty"`
+
+	// DryRun Only count.
+	DryRun *bool `json:"dry_run,omitempty"`
+
+	// EndpointID Everything that this endpoint missed.
+	EndpointID *string `json:"endpoint_id,omitempty"`
+
+	// RatePerSecond How many to make due in a second at most; `null` leaves it to the endpoint's own limits.
+	RatePerSecond *int `json:"rate_per_second,omitempty"`
+
+	// Since Events created at this time or later; from the beginning unless you say.
+	Since *Timestamp `json:"since,omitempty"`
+
+	// Until Events created before this time; until now unless you say.
+	Until *Timestamp `json:"until,omitempty"`
+}
 
 // RequestID Id of one physical request.
 type RequestID = string

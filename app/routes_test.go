@@ -67,6 +67,9 @@ func TestOtherProjectsObjectsDoNotExist(t *testing.T) {
 		"webhook-endpoints": h.post(t, "/webhook-endpoints", endpointBody).object(t)["id"].(string),
 	}
 	ids["webhook-deliveries"] = h.get(t, "/webhook-deliveries").object(t)["data"].([]any)[0].(map[string]any)["id"].(string)
+	ids["dead-letters"] = h.bury(t, ids["webhook-deliveries"], "http_401")
+	recovery := `{"endpoint_id":"` + ids["webhook-endpoints"] + `"}`
+	ids["jobs"] = h.post(t, "/recoveries", recovery).object(t)["id"].(string)
 	before := h.dump(t)
 	for _, route := range handlers.New(h.base.store, nil).Routes() {
 		resource, rest, one := strings.Cut(strings.TrimPrefix(route.Path, "/"), "/:id")
@@ -77,7 +80,11 @@ func TestOtherProjectsObjectsDoNotExist(t *testing.T) {
 		got := h.do(t, call{method: route.Method, path: "/" + resource + "/" + ids[resource] + rest, body: body, key: stranger})
 		require.Equal(t, models.CodeNotFound, got.code(t), "%s %s", route.Method, route.Path)
 	}
-	for _, list := range []string{"/contacts", "/events", "/webhook-deliveries"} {
+	for _, body := range []string{recovery, `{"delivery_ids":["` + ids["webhook-deliveries"] + `"]}`} {
+		got := h.do(t, call{method: http.MethodPost, path: "/recoveries", body: body, key: stranger})
+		require.Equal(t, "NOT_FOUND", got.object(t)["errors"].([]any)[0].(map[string]any)["code"])
+	}
+	for _, list := range []string{"/contacts", "/events", "/webhook-deliveries", "/dead-letters", "/dead-letters/groups", "/jobs"} {
 		got := h.do(t, call{method: http.MethodGet, path: list, key: stranger})
 		for _, row := range got.object(t)["data"].([]any) {
 			require.NotContains(t, ids, row.(map[string]any)["id"], list)
@@ -95,7 +102,9 @@ func (h *harness) dump(t *testing.T) (text string) {
 	err := h.base.store.DB().QueryRowContext(t.Context(), `
 		SELECT concat((SELECT json_agg(c ORDER BY id) FROM contacts c WHERE project_id = $1),
 		              (SELECT json_agg(e ORDER BY id) FROM webhook_endpoints e WHERE project_id = $1),
-		              (SELECT json_agg(d ORDER BY id) FROM webhook_deliveries d WHERE project_id = $1))`, string(h.project)).Scan(&text)
+		              (SELECT json_agg(d ORDER BY id) FROM webhook_deliveries d WHERE project_id = $1),
+		              (SELECT json_agg(l ORDER BY id) FROM dead_letters l WHERE project_id = $1),
+		              (SELECT json_agg(j ORDER BY id) FROM jobs j WHERE project_id = $1))`, string(h.project)).Scan(&text)
 	require.NoError(t, err)
 	return text
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/botix-pro/platform/app/jobs"
+	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/webhooks"
 	"github.com/botix-pro/platform/internal/config"
 	"github.com/botix-pro/platform/internal/egress"
@@ -15,6 +17,8 @@ import (
 const (
 	purgeEvery = 10 * time.Second
 	purgeBatch = 500
+	// jobsAtATime of a worker; each is one batch and one connection at a time.
+	jobsAtATime = 4
 )
 
 // RunWorker delivers webhooks until ctx is over, then finishes what is in
@@ -49,9 +53,23 @@ func workServices(b *base) []lifecycle.Named {
 		Schedule: webhooks.Schedule(b.cfg.WebhookRetrySchedule), Concurrency: b.cfg.WorkerConcurrency,
 		UserAgent: "BOTIX-Webhooks/" + b.cfg.Version, Clock: b.clock, Log: b.log,
 	})
+	hinter := webhooks.NewHinter(b.queue, b.log)
+	runner := jobs.NewRunner(jobs.Config{
+		Store: b.store, Steps: jobSteps(), Hint: hinter.Hint, Concurrency: jobsAtATime, Log: b.log,
+	})
 	return []lifecycle.Named{
+		{Name: "hints of jobs", Service: hinter},
 		{Name: "webhooks", Service: worker},
+		{Name: "jobs", Service: runner},
 		{Name: "purge", Service: lifecycle.NewEvery(purgeEvery, func(ctx context.Context) { purge(ctx, b) })},
+	}
+}
+
+// jobSteps is what each type of job does.
+func jobSteps() map[models.JobType]jobs.Step {
+	return map[models.JobType]jobs.Step{
+		models.JobWebhookRecovery: webhooks.Recover,
+		models.JobWebhookRelease:  webhooks.Release,
 	}
 }
 

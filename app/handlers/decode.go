@@ -36,6 +36,7 @@ const (
 	fieldRange     = "OUT_OF_RANGE"
 	fieldRefused   = "REFUSED"
 	fieldTooDeep   = "TOO_DEEP"
+	fieldNotFound  = "NOT_FOUND"
 )
 
 // decode reads a request's JSON object strictly (contract §1): the right media

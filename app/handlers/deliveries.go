@@ -62,6 +62,28 @@ func (a *API) readDelivery(ctx context.Context, r *middleware.Request) (middlewa
 	return middleware.Result{Status: http.StatusOK, Body: shown, ETag: tag}, nil
 }
 
+// retryDelivery is POST /webhook-deliveries/{id}/retry: the same event again, by
+// hand.
+func (a *API) retryDelivery(ctx context.Context, tx *store.Tx, r *middleware.Request) (middleware.Result, error) {
+	if err := noBody(r); err != nil {
+		return middleware.Result{}, err
+	}
+	id, err := pathID(r, models.PrefixDelivery)
+	if err != nil {
+		return middleware.Result{}, err
+	}
+	delivery, err := tx.RetryDelivery(ctx, id)
+	if err != nil {
+		return middleware.Result{}, fmt.Errorf("retry delivery: %w", err)
+	}
+	return acceptedDelivery(delivery), nil
+}
+
+// acceptedDelivery answers with a delivery that will be sent.
+func acceptedDelivery(d *models.WebhookDelivery) middleware.Result {
+	return middleware.Result{Status: http.StatusAccepted, Body: showDelivery(d), Location: "/webhook-deliveries/" + d.ID}
+}
+
 func showDelivery(d *models.WebhookDelivery) api.WebhookDelivery {
 	return api.WebhookDelivery{
 		ID: d.ID, Object: deliveryObject, EventID: d.EventID, EventType: d.EventType, EndpointID: d.EndpointID,

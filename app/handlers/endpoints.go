@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -134,7 +135,10 @@ func (a *API) deleteEndpoint(ctx context.Context, tx *store.Tx, r *middleware.Re
 		return middleware.Result{}, err
 	}
 	endpoint.Status, endpoint.Secrets, endpoint.Headers = models.EndpointDeleted, nil, nil
-	tx.CancelWaiting(endpoint.ID)
+	tx.CancelWaiting(endpoint.ID, store.AtOnce)
+	if err := releaseHeld(ctx, tx, r, endpoint.ID, models.DeliveryCancelled); err != nil {
+		return middleware.Result{}, err
+	}
 	if _, err := saveEndpoint(tx, endpoint); err != nil {
 		return middleware.Result{}, err
 	}
@@ -170,15 +174,58 @@ func (a *API) resumeEndpoint(ctx context.Context, tx *store.Tx, r *middleware.Re
 	}
 	switch held := valueOr(input.Held, api.HeldDeliveriesDeliver); held {
 	case api.HeldDeliveriesDeliver:
-		tx.DeliverHeld(endpoint.ID)
+		err = releaseHeld(ctx, tx, r, endpoint.ID, models.DeliveryPending)
 	case api.HeldDeliveriesDiscard:
-		tx.DiscardHeld(endpoint.ID)
+		err = releaseHeld(ctx, tx, r, endpoint.ID, models.DeliveryCancelled)
 	case api.HeldDeliveriesKeep:
 	default:
-		return middleware.Result{}, models.Invalid(models.FieldError{Pointer: "/held", Code: fieldFormat, Detail: "held is deliver, keep or discard."})
+		err = models.Invalid(models.FieldError{Pointer: "/held", Code: fieldFormat, Detail: "held is deliver, keep or discard."})
+	}
+	if err != nil {
+		return middleware.Result{}, err
 	}
 	endpoint.Status = models.EndpointActive
 	return saveEndpoint(tx, endpoint)
+}
+
+// releaseHeld decides about what was held for an endpoint that this transaction
+// has locked.
+func releaseHeld(ctx context.Context, tx *store.Tx, r *middleware.Request, endpoint string, to models.DeliveryStatus) error {
+	err := tx.ReleaseAllHeld(ctx, models.HeldRelease{EndpointID: endpoint, To: to}, newJob(r))
+	if err != nil {
+		return fmt.Errorf("release what was held: %w", err)
+	}
+	return nil
+}
+
+// testEndpoint is POST /webhook-endpoints/{id}/test: an event to this endpoint
+// only.
+func (a *API) testEndpoint(ctx context.Context, tx *store.Tx, r *middleware.Request) (middleware.Result, error) {
+	if err := noBody(r); err != nil {
+		return middleware.Result{}, err
+	}
+	endpoint, err := lockEndpoint(ctx, tx, r)
+	if err != nil {
+		return middleware.Result{}, err
+	}
+	if endpoint.Status != models.EndpointActive {
+		return middleware.Result{}, store.NotActive(endpoint.Status)
+	}
+	data, err := json.Marshal(testData{EndpointID: endpoint.ID, Message: "This is a test event. It was asked for by hand and means nothing."})
+	if err != nil {
+		return middleware.Result{}, fmt.Errorf("encode the test event: %w", err)
+	}
+	event := newEvent(tx, r, models.EventEndpointTest, models.SourcePlatform)
+	if err := event.SetData(data, models.Subject{ID: endpoint.ID, Object: endpointObject}); err != nil {
+		return middleware.Result{}, fmt.Errorf("build the test event: %w", err)
+	}
+	return acceptedDelivery(tx.AppendEventTo(event, endpoint.ID)), nil
+}
+
+// testData is what a test event says.
+type testData struct {
+	EndpointID string `json:"endpoint_id"`
+	Message    string `json:"message"`
 }
 
 // rotateSecret is POST /webhook-endpoints/{id}/rotate-secret. Its answer is one

@@ -21,6 +21,12 @@ const (
 // pageOf reads limit and cursor (contract §1). The page asks for one row more
 // than is shown: that it exists is how a next page is known.
 func pageOf(query url.Values, prefix string) (store.Page, error) {
+	return pageBy(query, func(id string) bool { return models.ValidID(prefix, id) })
+}
+
+// pageBy does the same for a list whose cursors hold something else than an
+// identifier.
+func pageBy(query url.Values, valid func(string) bool) (store.Page, error) {
 	page := store.Page{Limit: defaultLimit + 1}
 	if raw := query.Get("limit"); raw != "" {
 		limit, err := strconv.Atoi(raw)
@@ -30,12 +36,12 @@ func pageOf(query url.Values, prefix string) (store.Page, error) {
 		page.Limit = limit + 1
 	}
 	if cursor := query.Get("cursor"); cursor != "" {
-		id, err := base64.RawURLEncoding.DecodeString(cursor)
+		mark, err := base64.RawURLEncoding.DecodeString(cursor)
 		// Decoding skips line breaks and ignores the last bits.
-		if err != nil || encodeCursor(string(id)) != cursor || !models.ValidID(prefix, string(id)) {
+		if err != nil || encodeCursor(string(mark)) != cursor || !valid(string(mark)) {
 			return page, badParameter("cursor", "This is not a cursor that this list returned.")
 		}
-		page.Before = string(id)
+		page.Before = string(mark)
 	}
 	return page, nil
 }

@@ -40,9 +40,19 @@ func (a *API) Routes() []middleware.Route {
 		{Method: http.MethodPost, Path: "/webhook-endpoints/:id/pause", Scope: write, Mutate: a.pauseEndpoint},
 		{Method: http.MethodPost, Path: "/webhook-endpoints/:id/resume", Scope: write, Mutate: a.resumeEndpoint},
 		{Method: http.MethodPost, Path: "/webhook-endpoints/:id/rotate-secret", Scope: write, Mutate: a.rotateSecret},
+		{Method: http.MethodPost, Path: "/webhook-endpoints/:id/test", Scope: write, Mutate: a.testEndpoint},
 
 		{Method: http.MethodGet, Path: "/webhook-deliveries", Scope: read, Read: a.listDeliveries},
 		{Method: http.MethodGet, Path: "/webhook-deliveries/:id", Scope: read, Read: a.readDelivery},
+		{Method: http.MethodPost, Path: "/webhook-deliveries/:id/retry", Scope: write, Mutate: a.retryDelivery},
+		{Method: http.MethodGet, Path: "/dead-letters", Scope: read, Read: a.listDeadLetters},
+		{Method: http.MethodGet, Path: "/dead-letters/groups", Scope: read, Read: a.listDeadLetterGroups},
+		{Method: http.MethodGet, Path: "/dead-letters/:id", Scope: read, Read: a.readDeadLetter},
+		{Method: http.MethodPost, Path: "/recoveries", Scope: write, Mutate: a.createRecovery},
+
+		{Method: http.MethodGet, Path: "/jobs", Scope: read, Read: a.listJobs},
+		{Method: http.MethodGet, Path: "/jobs/:id", Scope: read, Read: a.readJob},
+		{Method: http.MethodPost, Path: "/jobs/:id/cancel", Scope: write, Mutate: a.cancelJob},
 
 		{Method: http.MethodGet, Path: "/idempotency-keys/:key", Scope: read, Read: a.readIdempotencyKey},
 		{Method: http.MethodGet, Path: "/me", Read: a.readMe},

@@ -29,6 +29,8 @@ const (
 	CodeScenarioNotActive      Code = "SCENARIO_NOT_ACTIVE"
 	CodeDeliveryInFlight       Code = "DELIVERY_IN_FLIGHT"
 	CodeEndpointDeleted        Code = "ENDPOINT_DELETED"
+	CodeEndpointNotActive      Code = "ENDPOINT_NOT_ACTIVE"
+	CodeEventExpired           Code = "EVENT_EXPIRED"
 	CodeNotCancellable         Code = "NOT_CANCELLABLE"
 	CodeChannelNotConfigured   Code = "CHANNEL_NOT_CONFIGURED"
 	CodeServiceUnavailable     Code = "SERVICE_UNAVAILABLE"
@@ -196,6 +198,18 @@ var catalogue = indexed(
 		Title:  "The endpoint was deleted",
 		When:   "A delivery was asked for whose endpoint no longer exists.",
 		Caller: "Create an endpoint; use Redirect to see the body.",
+	},
+	CatalogueEntry{
+		Code: CodeEndpointNotActive, Status: http.StatusConflict, Stored: true, Outcome: NotApplied,
+		Title:  "The endpoint is paused or disabled",
+		When:   "A test event or a recovery was asked for while the endpoint's deliveries are held: it would only be held as well.",
+		Caller: "Resume the endpoint, then ask again as a new operation with a new key.",
+	},
+	CatalogueEntry{
+		Code: CodeEventExpired, Status: http.StatusConflict, Stored: true, Outcome: NotApplied,
+		Title:  "The event is no longer kept",
+		When:   "A retry was asked for a delivery whose event is past its retention: there is no body left to send.",
+		Caller: "Publish the event again, or bring it back from the archive where the plan has one.",
 	},
 	CatalogueEntry{
 		Code: CodeNotCancellable, Status: http.StatusConflict, Stored: true, Outcome: NotApplied,

@@ -24,6 +24,9 @@ const (
 	EventContactDeleted = "contact.deleted"
 )
 
+// EventEndpointTest is what "send a test event" sends, to one endpoint only.
+const EventEndpointTest = "webhook_endpoint.test"
+
 // MaxEventBody is the size in bytes above which an event's body travels
 // without its data (contract §5).
 const MaxEventBody = 64 << 10

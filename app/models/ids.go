@@ -2,6 +2,7 @@ package models
 
 import (
 	"crypto/rand"
+	"fmt"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ const (
 	PrefixDelivery   = "whd_"
 	PrefixAttempt    = "att_"
 	PrefixDeadLetter = "dlq_"
+	PrefixJob        = "job_"
 	PrefixRequest    = "req_"
 )
 
@@ -34,6 +36,23 @@ type ProjectID string
 // one millisecond the order is random.
 func NewID(prefix string, at time.Time) string {
 	return prefix + ulid.MustNew(ulid.Timestamp(at), rand.Reader).String()
+}
+
+// FirstID is the smallest identifier with the given prefix of the time at: a
+// bound for ranges of identifiers.
+func FirstID(prefix string, at time.Time) string {
+	var first ulid.ULID
+	_ = first.SetTime(ulid.Timestamp(at)) // fails only beyond the year 10889
+	return prefix + first.String()
+}
+
+// TimeOfID is the time that a valid identifier carries, to the millisecond.
+func TimeOfID(prefix, id string) (time.Time, error) {
+	parsed, err := ulid.ParseStrict(strings.TrimPrefix(id, prefix))
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read the time of %s: %w", id, err)
+	}
+	return parsed.Timestamp().UTC(), nil
 }
 
 // ValidID reports whether id is prefix followed by a well-formed ULID. An

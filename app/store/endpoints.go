@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
@@ -23,16 +22,13 @@ const (
 		UPDATE webhook_endpoints SET url = $3, description = $4, event_types = $5, status = $6, max_in_flight = $7,
 		       rate_per_second = $8, secrets = $9, headers = $10, updated_at = $11, version = $12
 		WHERE project_id = $1 AND id = $2`
-	// Every held delivery goes back to where it can be claimed, or is given up.
-	sqlDeliverHeld = `
-		UPDATE webhook_deliveries SET status = 'pending', next_attempt_at = clock_timestamp(), updated_at = clock_timestamp()
-		WHERE project_id = $1 AND endpoint_id = $2 AND status = 'held'`
-	sqlDiscardHeld = `
-		UPDATE webhook_deliveries SET status = 'cancelled', updated_at = clock_timestamp()
-		WHERE project_id = $1 AND endpoint_id = $2 AND status = 'held'`
+	// As much as one transaction should move; the rest is cancelled as it is
+	// claimed.
 	sqlCancelDue = `
 		UPDATE webhook_deliveries SET status = 'cancelled', next_attempt_at = NULL, updated_at = clock_timestamp()
-		WHERE project_id = $1 AND endpoint_id = $2 AND status IN ('pending', 'waiting', 'held')`
+		WHERE project_id = $1 AND status IN ('pending', 'waiting') AND id IN (
+			SELECT id FROM webhook_deliveries WHERE project_id = $1 AND endpoint_id = $2 AND status IN ('pending', 'waiting')
+			ORDER BY next_attempt_at LIMIT $3)`
 )
 
 // endpointRow is an endpoint as it is stored: secrets and headers encrypted.
@@ -119,18 +115,12 @@ func (tx *Tx) UpdateEndpoint(e *models.WebhookEndpoint) error {
 	return nil
 }
 
-// DeliverHeld queues the release of everything held for an endpoint.
-func (tx *Tx) DeliverHeld(endpoint string) {
-	tx.exec(sqlDeliverHeld, string(tx.project), endpoint)
-	tx.query(func(rows pgx.Rows) error { return tx.collectLanes(rows) }, `SELECT $1::text`, endpoint)
+// CancelWaiting queues the cancellation of what waits for an endpoint that is
+// being deleted: at most limit deliveries, the rest as they are claimed. What is
+// in flight ends as it ends.
+func (tx *Tx) CancelWaiting(endpoint string, limit int) {
+	tx.exec(sqlCancelDue, string(tx.project), endpoint, limit)
 }
-
-// DiscardHeld queues the cancellation of everything held for an endpoint.
-func (tx *Tx) DiscardHeld(endpoint string) { tx.exec(sqlDiscardHeld, string(tx.project), endpoint) }
-
-// CancelWaiting queues the cancellation of everything that still waits for an
-// endpoint. What is in flight ends as it ends.
-func (tx *Tx) CancelWaiting(endpoint string) { tx.exec(sqlCancelDue, string(tx.project), endpoint) }
 
 func (tx *Tx) encodeEndpoint(e *models.WebhookEndpoint) (types, secrets, headers []byte, err error) {
 	if types, err = json.Marshal(e.EventTypes); err != nil {

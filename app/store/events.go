@@ -22,14 +22,36 @@ const (
 		FROM webhook_endpoints e
 		WHERE e.project_id = $1 AND e.status <> 'deleted' AND e.event_types ?| $4
 		RETURNING endpoint_id`
+	sqlDeliverTo = `
+		INSERT INTO webhook_deliveries (project_id, id, event_id, event_type, endpoint_id, status, next_attempt_at, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, 'pending', $6, $6, $6)
+		RETURNING endpoint_id`
 )
 
 // AppendEvent queues an event together with its deliveries. There is no other
-// way to write an event, so none exists without its cause or its deliveries.
+// way to write an event, but for [Tx.AppendEventTo], so none exists without its
+// cause or its deliveries.
 func (tx *Tx) AppendEvent(e *models.Event) {
+	tx.appendEvent(e)
+	tx.query(tx.collectLanes, sqlFanOut, string(tx.project), e.ID, e.Type, models.SubscriptionsTo(e.Type))
+}
+
+func (tx *Tx) appendEvent(e *models.Event) {
 	tx.exec(sqlAppendEvent, string(tx.project), e.ID, e.Type, string(e.Source), e.APIVersion, e.RequestID,
 		e.Body, e.Data, e.CreatedAt)
-	tx.query(tx.collectLanes, sqlFanOut, string(tx.project), e.ID, e.Type, models.SubscriptionsTo(e.Type))
+}
+
+// AppendEventTo queues an event with one delivery, to one endpoint whatever its
+// filters say, and returns the delivery.
+func (tx *Tx) AppendEventTo(e *models.Event, endpoint string) *models.WebhookDelivery {
+	now := tx.Now()
+	delivery := &models.WebhookDelivery{
+		ProjectID: tx.project, ID: models.NewID(models.PrefixDelivery, now), EventID: e.ID, EventType: e.Type, EndpointID: endpoint,
+		Status: models.DeliveryPending, Step: 1, NextAttemptAt: &now, CreatedAt: now, UpdatedAt: now,
+	}
+	tx.appendEvent(e)
+	tx.query(tx.collectLanes, sqlDeliverTo, string(tx.project), delivery.ID, e.ID, e.Type, endpoint, now)
+	return delivery
 }
 
 func (tx *Tx) collectLanes(rows pgx.Rows) error {

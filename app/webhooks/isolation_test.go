@@ -2,6 +2,7 @@ package webhooks_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"testing"
 	"time"
@@ -106,8 +107,8 @@ func TestClaimAndResumeExcludeEachOther(t *testing.T) {
 			return err
 		}
 		endpoint.Status = models.EndpointActive
-		tx.DeliverHeld(e.endpoint)
-		return tx.UpdateEndpoint(endpoint)
+		held := models.HeldRelease{EndpointID: e.endpoint, To: models.DeliveryPending}
+		return errors.Join(tx.ReleaseAllHeld(t.Context(), held, models.Job{}), tx.UpdateEndpoint(endpoint))
 	})
 	require.NoError(t, err)
 	require.NoError(t, knock.Commit())
