@@ -351,3 +351,47 @@ func TestTestEventGoesToOneEndpoint(t *testing.T) {
 	h.post(t, "/webhook-endpoints/"+endpoint+"/pause", "")
 	require.Equal(t, models.CodeEndpointNotActive, h.post(t, "/webhook-endpoints/"+endpoint+"/test", "").code(t))
 }
+
+// Operators repair by the same rules, without a key and without SQL.
+func TestOperatorsRecover(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, loopback)
+	a := newAdmin(t, h)
+	endpoint := h.endpointFor(t, "a.*")
+	one, two := h.missed(t, endpoint, "a.x"), h.missed(t, endpoint, "a.x")
+	h.bury(t, one, "http_401")
+	h.bury(t, two, "http_403")
+	letters, err := a.DeadLetters(t.Context(), h.project, store.DeadLetterFilter{}, 10)
+	require.NoError(t, err)
+	require.Len(t, letters, 2)
+	groups, err := a.DeadLetterGroups(t.Context(), h.project)
+	require.NoError(t, err)
+	require.Len(t, groups, 2)
+
+	retried, err := a.RetryDelivery(t.Context(), h.project, one)
+	require.NoError(t, err)
+	require.Equal(t, models.DeliveryPending, retried.Status)
+	require.Equal(t, "pending", h.status(t, one))
+	_, err = a.RetryDelivery(t.Context(), h.project, "whd_01KBC4E8XW5C7G9K1P3S6V8Y0Z")
+	require.ErrorIs(t, err, store.ErrNotFound)
+
+	recovery := models.Recovery{EndpointID: endpoint}
+	count, err := a.CountRecovery(t.Context(), h.project, recovery)
+	require.NoError(t, err)
+	require.Equal(t, 1, count)
+	job, err := a.Recover(t.Context(), h.project, recovery)
+	require.NoError(t, err)
+	stopped, err := a.CancelJob(t.Context(), h.project, job.ID)
+	require.NoError(t, err)
+	require.Equal(t, models.JobCancelled, stopped.Status)
+	job, err = a.Recover(t.Context(), h.project, recovery)
+	require.NoError(t, err)
+	h.runJobs(t)
+	job, err = a.Job(t.Context(), h.project, job.ID)
+	require.NoError(t, err)
+	require.Equal(t, models.JobCompleted, job.Status)
+	all, err := a.Jobs(t.Context(), h.project, 10)
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+	require.Equal(t, "pending", h.status(t, two))
+}

@@ -44,7 +44,9 @@ func TestVeryManyHeldDeliveriesAreReleasedByAJob(t *testing.T) {
 		want   string
 	}{
 		"deliver": {func(h *harness, t *testing.T, path string) int { return h.post(t, path+"/resume", "").status }, "pending"},
-		"discard": {func(h *harness, t *testing.T, path string) int { return h.post(t, path+"/resume", `{"held":"discard"}`).status }, "cancelled"},
+		"discard": {func(h *harness, t *testing.T, path string) int {
+			return h.post(t, path+"/resume", `{"held":"discard"}`).status
+		}, "cancelled"},
 		"delete": {func(h *harness, t *testing.T, path string) int {
 			return h.do(t, call{method: http.MethodDelete, path: path}).status
 		}, "cancelled"},

@@ -66,7 +66,7 @@ type Job struct {
 	Type      JobType
 	Status    JobStatus
 	// Params are what was asked for, JSON by the type.
-	Params []byte
+	Params json.RawMessage
 	// Position is where the next batch begins. Only the type knows what it means;
 	// it moves in the transaction of the batch's effects.
 	Position string

@@ -3,7 +3,6 @@ package webhooks_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -174,6 +173,24 @@ func TestOfTwoManualRetriesOneChangesSomething(t *testing.T) {
 	require.Equal(t, result{}, <-second, "the other finds it done")
 }
 
+// The statement itself moves nothing that is in no state to be retried, whoever
+// calls it.
+func TestRetryIsGuardedInTheStatement(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, ok)
+	flying, cancelled := e.publish(), e.publish()
+	e.sql(`UPDATE webhook_deliveries SET status = 'cancelled', next_attempt_at = NULL WHERE event_id = $1`, cancelled)
+	require.Len(t, e.lane()(), 1)
+	lanes, err := e.store.Write(t.Context(), e.project, func(tx *store.Tx) error {
+		tx.RetryDeliveries([]string{e.deliveryID(flying), e.deliveryID(cancelled)})
+		return nil
+	})
+	require.NoError(t, err)
+	require.Empty(t, lanes)
+	require.Equal(t, models.DeliveryInFlight, e.delivery(flying).Status)
+	require.Equal(t, models.DeliveryCancelled, e.delivery(cancelled).Status)
+}
+
 // A late 2xx and a retry: whatever comes last holds, and the dead letter is gone
 // either way.
 func TestLateSuccessAndManualRetry(t *testing.T) {
@@ -262,6 +279,6 @@ func TestNumbersHaveNoGapAndNoRepeatUnderManualRetries(t *testing.T) {
 		require.Equal(t, wire, table, "in the table")
 		received := e.receiver.numbers()[event]
 		require.ElementsMatch(t, wire, received, "on the wire")
-		require.Equal(t, d.Count, len(wire), fmt.Sprint(d))
+		require.Len(t, wire, d.Count)
 	}
 }

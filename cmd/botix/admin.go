@@ -22,16 +22,22 @@ import (
 func admin() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "admin",
-		Short: "Manage projects, API keys and users (reads the server's environment)",
+		Short: "Manage projects, keys and users, and repair deliveries (reads the server's environment)",
 	}
 	command.AddCommand(projectCommands(), keyCommands(), userCommands())
+	command.AddCommand(deliveryCommands(), deadLetterCommands(), recoverCommand(), jobCommands())
 	return command
 }
 
 // with runs fn on the database that the environment names and prints what it
 // returns, if anything.
 func with(fn func(c *cobra.Command, a *app.Admin) (any, error)) func(*cobra.Command, []string) error {
-	return func(c *cobra.Command, _ []string) error {
+	return withArgs(func(c *cobra.Command, a *app.Admin, _ []string) (any, error) { return fn(c, a) })
+}
+
+// withArgs does the same for a command that takes arguments.
+func withArgs(fn func(c *cobra.Command, a *app.Admin, args []string) (any, error)) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
 		cfg, err := config.Load(os.Environ())
 		if err != nil {
 			return err
@@ -40,7 +46,7 @@ func with(fn func(c *cobra.Command, a *app.Admin) (any, error)) func(*cobra.Comm
 		if err != nil {
 			return err
 		}
-		result, err := fn(c, a)
+		result, err := fn(c, a, args)
 		if err := errors.Join(err, a.Close()); err != nil || result == nil {
 			return err
 		}
