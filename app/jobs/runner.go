@@ -67,9 +67,10 @@ func NewRunner(cfg Config) *Runner {
 
 // Start implements lifecycle.Service.
 func (r *Runner) Start(ctx context.Context) error {
-	r.stop = make(chan struct{})
+	stop := make(chan struct{})
+	r.stop = stop
 	ctx = context.WithoutCancel(ctx)
-	r.ended.Go(func() { r.loop(ctx) })
+	r.ended.Go(func() { r.loop(ctx, stop) })
 	return nil
 }
 
@@ -91,8 +92,7 @@ func (r *Runner) Stop(ctx context.Context) error {
 	}
 }
 
-func (r *Runner) loop(ctx context.Context) {
-	stop := r.stop
+func (r *Runner) loop(ctx context.Context, stop <-chan struct{}) {
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
 	for {
