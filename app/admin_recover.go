@@ -15,8 +15,12 @@ import (
 // RetryDelivery sends a delivery again by hand.
 func (a *Admin) RetryDelivery(ctx context.Context, project models.ProjectID, id string) (*models.WebhookDelivery, error) {
 	var delivery *models.WebhookDelivery
-	_, err := a.store.Write(ctx, project, func(tx *store.Tx) (err error) {
-		delivery, err = tx.RetryDelivery(ctx, id)
+	_, err := a.store.Write(ctx, project, func(tx *store.Tx) error {
+		locked, err := tx.LockDelivery(ctx, id)
+		if err != nil {
+			return err
+		}
+		delivery, err = tx.RetryDelivery(locked)
 		return err
 	})
 	return delivery, err
@@ -66,8 +70,10 @@ func (a *Admin) Job(ctx context.Context, project models.ProjectID, id string) (*
 func (a *Admin) CancelJob(ctx context.Context, project models.ProjectID, id string) (*models.Job, error) {
 	var job *models.Job
 	_, err := a.store.Write(ctx, project, func(tx *store.Tx) (err error) {
-		job, err = tx.CancelJob(ctx, id)
-		return err
+		if job, err = tx.LockJob(ctx, id); err != nil {
+			return err
+		}
+		return tx.CancelJob(job)
 	})
 	return job, err
 }

@@ -70,6 +70,9 @@ func TestEveryRequestExampleIsAnsweredAsDescribed(t *testing.T) {
 		operation := describedOperation(t, route)
 		for name, body := range requestExamples(t, operation) {
 			for _, grant := range route.grants {
+				if onlyCounts(or(grant.body, route.body)) != onlyCounts(body) {
+					continue
+				}
 				t.Run(fmt.Sprintf("%s %s %d", route.route, name, grant.status), func(t *testing.T) {
 					t.Parallel()
 					h := newHarness(t, loopback)

@@ -45,7 +45,7 @@ func brokenHarness(t *testing.T) *harness {
 		}
 	}
 	h.serve(t, routes)
-	for _, table := range []string{"contacts", "events", "webhook_endpoints", "webhook_deliveries", "request_log"} {
+	for _, table := range []string{"contacts", "events", "webhook_endpoints", "webhook_deliveries", "dead_letters", "jobs", "request_log"} {
 		_, err := h.base.store.DB().ExecContext(t.Context(), "ALTER TABLE "+table+" RENAME TO "+table+"_gone")
 		require.NoError(t, err)
 	}
@@ -76,7 +76,7 @@ func (s *sites) refusal(t *testing.T, r routeCase, code models.Code) answer {
 	case models.CodeIdempotencyKeyReuse, models.CodeIdempotencyKeyRunning, models.CodeIdempotencyKeyExpired:
 		return s.keyRefusal(t, r, code)
 	default:
-		c := r.call(r.grants[0].path(t, s.whole))
+		c := r.request(t, s.whole, r.grants[0])
 		s.spoil(t, r, &c, code)
 		return s.whole.do(t, c)
 	}
@@ -111,8 +111,38 @@ func (s *sites) spoil(t *testing.T, r routeCase, c *call, code models.Code) {
 			c.body = `{"external_id":"` + taken + `"}`
 		},
 	}
+	for further, spoil := range s.stateSpoilers(t, c) {
+		spoilers[further] = spoil
+	}
 	require.Contains(t, spoilers, code, "nobody knows how to provoke it")
 	spoilers[code]()
+}
+
+// stateSpoilers bring what the request is about into the state that refuses it.
+func (s *sites) stateSpoilers(t *testing.T, c *call) map[models.Code]func() {
+	t.Helper()
+	object, _, _ := strings.Cut(strings.TrimPrefix(c.path, "/webhook-deliveries/"), "/")
+	return map[models.Code]func(){
+		models.CodeEndpointNotActive: func() {
+			path, _ := strings.CutSuffix(c.path, "/test")
+			if path == c.path { // a recovery, whose body names the endpoint
+				path = made("/webhook-endpoints", endpointBody)(t, s.whole)
+				c.body = `{"endpoint_id":"` + strings.TrimPrefix(path, "/webhook-endpoints/") + `"}`
+			}
+			require.Equal(t, http.StatusOK, s.whole.post(t, path+"/pause", "").status)
+		},
+		models.CodeDeliveryInFlight: func() {
+			s.whole.exec(t, `UPDATE webhook_deliveries SET status = 'in_flight', next_attempt_at = NULL, claim_token = gen_random_uuid(),
+				attempt_id = 'att_' || new_ulid(), lease_expires_at = now() + interval '1 minute' WHERE id = $1`, object)
+		},
+		models.CodeEndpointDeleted: func() {
+			s.whole.exec(t, `UPDATE webhook_deliveries SET status = 'cancelled', next_attempt_at = NULL WHERE id = $1`, object)
+		},
+		models.CodeEventExpired: func() {
+			s.whole.exec(t, `DELETE FROM events WHERE id = (SELECT event_id FROM webhook_deliveries WHERE id = $1)`, object)
+		},
+		models.CodeNotCancellable: func() { require.Equal(t, http.StatusAccepted, s.whole.post(t, c.path, "").status) },
+	}
 }
 
 // unreachable asks with a key that is known and with one of which nobody can find
@@ -144,7 +174,7 @@ func (s *sites) exhausted(t *testing.T, r routeCase) (got answer) {
 // keyRefusal uses the request's key before the request does.
 func (s *sites) keyRefusal(t *testing.T, r routeCase, code models.Code) answer {
 	t.Helper()
-	c := r.call(r.grants[0].path(t, s.whole))
+	c := r.request(t, s.whole, r.grants[0])
 	c.idempotency = models.NewID("", s.whole.base.clock.Now())
 	if code == models.CodeIdempotencyKeyRunning {
 		tx, claim, err := s.whole.base.store.BeginOperation(t.Context(), s.whole.project, c.idempotency)

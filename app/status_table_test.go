@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/app/store"
 )
 
 // routeCase is one route: a request that it grants, and every code with which it
@@ -24,7 +25,12 @@ type routeCase struct {
 type grant struct {
 	status int
 	path   func(*testing.T, *harness) string // of what it is about, made anew
+	body   string                            // instead of the route's, where that decides the status
 }
+
+// onlyCounts says that a body asks for a count and for nothing to be done, which
+// is answered with another status.
+func onlyCounts(body string) bool { return strings.Contains(body, `"dry_run":true`) }
 
 func (r routeCase) method() string { method, _, _ := strings.Cut(r.route, " "); return method }
 
@@ -36,8 +42,17 @@ func (r routeCase) absent() string {
 	prefix := map[string]string{
 		"contacts": models.PrefixContact, "events": models.PrefixEvent,
 		"webhook-endpoints": models.PrefixEndpoint, "webhook-deliveries": models.PrefixDelivery,
+		"dead-letters": models.PrefixDeadLetter, "jobs": models.PrefixJob,
 	}[strings.Split(path, "/")[1]]
 	return strings.NewReplacer("{id}", prefix+"01ARZ3NDEKTSV4RRFFQ69G5FAV", "{external_id}", "absent", "{key}", "absent").Replace(path)
+}
+
+// request is one that the grant is for.
+func (r routeCase) request(t *testing.T, h *harness, g grant) call {
+	t.Helper()
+	c := r.call(g.path(t, h))
+	c.body = or(g.body, c.body)
+	return c
 }
 
 // call is the request about path.
@@ -69,6 +84,7 @@ func mutating(further ...models.Code) []models.Code {
 // routeCases is the table: each route with everything it may answer.
 func routeCases() []routeCase {
 	const missing, changed, taken = models.CodeNotFound, models.CodePreconditionFailed, models.CodeContactExists
+	const inactive = models.CodeEndpointNotActive
 	contact, endpoint := made("/contacts", `{"name":"Ada"}`), made("/webhook-endpoints", endpointBody)
 	return []routeCase{
 		{"POST /contacts", `{"name":"Ada"}`, one(201, at("/contacts")), mutating(taken)},
@@ -77,7 +93,7 @@ func routeCases() []routeCase {
 		{"PATCH /contacts/{id}", `{"name":"Ada"}`, one(200, contact), mutating(missing, changed, taken)},
 		{"DELETE /contacts/{id}", "", one(204, contact), mutating(missing, changed)},
 		{"PUT /contacts/by-external-id/{external_id}", `{"name":"Ada"}`, []grant{
-			{201, newExternalID}, {200, byExternalID},
+			{201, newExternalID, ""}, {200, byExternalID, ""},
 		}, mutating(changed)},
 
 		{"POST /events", `{"type":"order.paid"}`, one(201, at("/events")), mutating()},
@@ -92,16 +108,33 @@ func routeCases() []routeCase {
 		{"POST /webhook-endpoints/{id}/pause", "", one(200, under(endpoint, "/pause")), mutating(missing, changed)},
 		{"POST /webhook-endpoints/{id}/resume", "", one(200, under(endpoint, "/resume")), mutating(missing, changed)},
 		{"POST /webhook-endpoints/{id}/rotate-secret", "", one(200, under(endpoint, "/rotate-secret")), mutating(missing, changed)},
+		{"POST /webhook-endpoints/{id}/test", "", one(202, under(endpoint, "/test")), mutating(missing, changed, inactive)},
 
 		{"GET /webhook-deliveries", "", one(200, at("/webhook-deliveries")), scoped()},
 		{"GET /webhook-deliveries/{id}", "", one(200, delivery), scoped(missing)},
+		{
+			"POST /webhook-deliveries/{id}/retry", "", one(202, under(delivery, "/retry")),
+			mutating(missing, changed, models.CodeDeliveryInFlight, models.CodeEndpointDeleted, models.CodeEventExpired),
+		},
+		{"GET /dead-letters", "", one(200, at("/dead-letters")), scoped()},
+		{"GET /dead-letters/groups", "", one(200, at("/dead-letters/groups")), scoped()},
+		{"GET /dead-letters/{id}", "", one(200, deadLetter), scoped(missing)},
+		{"POST /recoveries", recoveryBody, []grant{
+			{202, recoverable, ""}, {200, recoverable, `{"endpoint_id":"` + exampleEndpoint + `","dry_run":true}`},
+		}, mutating(inactive)},
+
+		{"GET /jobs", "", one(200, at("/jobs")), scoped()},
+		{"GET /jobs/{id}", "", one(200, job), scoped(missing)},
+		{"POST /jobs/{id}/cancel", "", one(202, under(job, "/cancel")), mutating(missing, changed, models.CodeNotCancellable)},
 
 		{"GET /idempotency-keys/{key}", "", one(200, usedKey), scoped(missing, models.CodeIdempotencyKeyInvalid)},
 		{"GET /me", "", one(200, at("/me")), anywhere()},
 	}
 }
 
-func one(status int, path func(*testing.T, *harness) string) []grant { return []grant{{status, path}} }
+func one(status int, path func(*testing.T, *harness) string) []grant {
+	return []grant{{status, path, ""}}
+}
 
 func at(path string) func(*testing.T, *harness) string {
 	return func(*testing.T, *harness) string { return path }
@@ -139,6 +172,40 @@ func delivery(t *testing.T, h *harness) string {
 	made("/events", `{"type":"order.paid"}`)(t, h)
 	rows := h.get(t, "/webhook-deliveries?limit=1").object(t)["data"].([]any)
 	return "/webhook-deliveries/" + rows[0].(map[string]any)["id"].(string)
+}
+
+func deadLetter(t *testing.T, h *harness) string {
+	t.Helper()
+	return "/dead-letters/" + h.bury(t, strings.TrimPrefix(delivery(t, h), "/webhook-deliveries/"), "http_401")
+}
+
+// What the examples of the description recover.
+const (
+	exampleEndpoint = "whe_01KBC4A1N7Q5D8F2J4M6S9V3XZ"
+	exampleDelivery = "whd_01KBC4E8XW5C7G9K1P3S6V8Y0Z"
+	recoveryBody    = `{"endpoint_id":"` + exampleEndpoint + `"}`
+)
+
+// recoverable makes what the examples recover, unless the project has it.
+func recoverable(t *testing.T, h *harness) string {
+	t.Helper()
+	_, _ = h.base.store.Write(t.Context(), h.project, func(tx *store.Tx) error { // fails where it is there already
+		return tx.CreateEndpoint(&models.WebhookEndpoint{
+			ID: exampleEndpoint, URL: "http://127.0.0.1:9/", EventTypes: []string{"none.such"}, Status: models.EndpointActive,
+			MaxInFlight: 1, CreatedAt: tx.Now(),
+		})
+	})
+	h.exec(t, `INSERT INTO webhook_deliveries (project_id, id, event_id, event_type, endpoint_id, status)
+		SELECT project_id, $2, id, type, $3, 'held' FROM events WHERE project_id = $1 AND id = $4 ON CONFLICT DO NOTHING`,
+		string(h.project), exampleDelivery, exampleEndpoint, strings.TrimPrefix(made("/events", `{"type":"order.paid"}`)(t, h), "/events/"))
+	return "/recoveries"
+}
+
+func job(t *testing.T, h *harness) string {
+	t.Helper()
+	got := h.post(t, recoverable(t, h), recoveryBody)
+	require.Equal(t, http.StatusAccepted, got.status, "%s", got.body)
+	return got.header.Get("Location")
 }
 
 func usedKey(t *testing.T, h *harness) string {

@@ -22,7 +22,7 @@ func TestEveryRouteAnswersWithEveryStatus(t *testing.T) {
 		for _, grant := range route.grants {
 			t.Run(route.route+" "+strconv.Itoa(grant.status), func(t *testing.T) {
 				t.Parallel()
-				got := s.whole.do(t, route.call(grant.path(t, s.whole)))
+				got := s.whole.do(t, route.request(t, s.whole, grant))
 				require.Equal(t, grant.status, got.status, "%s", got.body)
 				requireAnnounced(t, got)
 			})

@@ -58,8 +58,11 @@ func (a *API) readDelivery(ctx context.Context, r *middleware.Request) (middlewa
 			return middleware.Result{}, err
 		}
 	}
-	tag := fmt.Sprintf(`"%s-%d-%d"`, delivery.Status, delivery.AttemptCount, delivery.UpdatedAt.UnixMicro())
-	return middleware.Result{Status: http.StatusOK, Body: shown, ETag: tag}, nil
+	return middleware.Result{Status: http.StatusOK, Body: shown, ETag: deliveryTag(delivery)}, nil
+}
+
+func deliveryTag(d *models.WebhookDelivery) string {
+	return fmt.Sprintf(`"%s-%d-%d"`, d.Status, d.AttemptCount, d.UpdatedAt.UnixMicro())
 }
 
 // retryDelivery is POST /webhook-deliveries/{id}/retry: the same event again, by
@@ -72,7 +75,14 @@ func (a *API) retryDelivery(ctx context.Context, tx *store.Tx, r *middleware.Req
 	if err != nil {
 		return middleware.Result{}, err
 	}
-	delivery, err := tx.RetryDelivery(ctx, id)
+	locked, err := tx.LockDelivery(ctx, id)
+	if err != nil {
+		return middleware.Result{}, fmt.Errorf("lock delivery: %w", err)
+	}
+	if err := checkMatch(r, deliveryTag(&locked.WebhookDelivery)); err != nil {
+		return middleware.Result{}, err
+	}
+	delivery, err := tx.RetryDelivery(locked)
 	if err != nil {
 		return middleware.Result{}, fmt.Errorf("retry delivery: %w", err)
 	}

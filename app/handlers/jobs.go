@@ -46,8 +46,11 @@ func (a *API) readJob(ctx context.Context, r *middleware.Request) (middleware.Re
 	if err != nil {
 		return middleware.Result{}, fmt.Errorf("read job: %w", err)
 	}
-	tag := fmt.Sprintf(`"%s-%d-%d"`, job.Status, job.Processed, job.UpdatedAt.UnixMicro())
-	return middleware.Result{Status: http.StatusOK, Body: showJob(job), ETag: tag}, nil
+	return middleware.Result{Status: http.StatusOK, Body: showJob(job), ETag: jobTag(job)}, nil
+}
+
+func jobTag(j *models.Job) string {
+	return fmt.Sprintf(`"%s-%d-%d"`, j.Status, j.Processed, j.UpdatedAt.UnixMicro())
 }
 
 // cancelJob is POST /jobs/{id}/cancel.
@@ -59,8 +62,14 @@ func (a *API) cancelJob(ctx context.Context, tx *store.Tx, r *middleware.Request
 	if err != nil {
 		return middleware.Result{}, err
 	}
-	job, err := tx.CancelJob(ctx, id)
+	job, err := tx.LockJob(ctx, id)
 	if err != nil {
+		return middleware.Result{}, fmt.Errorf("lock job: %w", err)
+	}
+	if err := checkMatch(r, jobTag(job)); err != nil {
+		return middleware.Result{}, err
+	}
+	if err := tx.CancelJob(job); err != nil {
 		return middleware.Result{}, fmt.Errorf("cancel job: %w", err)
 	}
 	return acceptedJob(job), nil

@@ -173,25 +173,31 @@ func (tx *Tx) EndJob(job *models.Job, status models.JobStatus, reason string) er
 	return nil
 }
 
-// CancelJob queues the end of a job by hand and returns it as it will be: one
-// that is queued is cancelled, one that runs stops at its next batch. Errors:
-// [ErrNotFound], NOT_CANCELLABLE when it has ended.
-func (tx *Tx) CancelJob(ctx context.Context, id string) (*models.Job, error) {
+// LockJob returns a job that nobody else can change until the transaction ends,
+// or [ErrNotFound].
+func (tx *Tx) LockJob(ctx context.Context, id string) (*models.Job, error) {
 	var job models.Job
 	err := tx.read(ctx).Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate}).
 		Where("project_id = ? AND id = ?", tx.project, id).Take(&job).Error
 	if err != nil {
 		return nil, one(err, "job")
 	}
+	return &job, nil
+}
+
+// CancelJob queues the end of a locked job by hand and makes job what it will
+// be: one that is queued is cancelled, one that runs stops at its next batch.
+// NOT_CANCELLABLE when it has ended.
+func (tx *Tx) CancelJob(job *models.Job) error {
 	switch {
 	case job.Status.Ended():
-		return nil, models.NewError(models.CodeNotCancellable, "The job is %s already.", job.Status)
+		return models.NewError(models.CodeNotCancellable, "The job is %s already.", job.Status)
 	case job.Status == models.JobQueued:
 		job.CancelRequested = true
-		return &job, tx.EndJob(&job, models.JobCancelled, "")
+		return tx.EndJob(job, models.JobCancelled, "")
 	case !job.CancelRequested:
-		tx.exec(sqlRequestCancel, string(tx.project), id, tx.Now())
+		tx.exec(sqlRequestCancel, string(tx.project), job.ID, tx.Now())
 		job.CancelRequested, job.UpdatedAt = true, tx.Now()
 	}
-	return &job, nil
+	return nil
 }

@@ -80,30 +80,35 @@ func (tx *Tx) LockDeliveries(ctx context.Context, ids []string) ([]LockedDeliver
 	return rows, nil
 }
 
-// RetryDelivery queues the retry of one delivery and returns it as it will be.
-// Errors: [ErrNotFound], or a [*models.Error] from [LockedDelivery.Refusal].
-// One that is pending is due anyway and is returned as it is.
-func (tx *Tx) RetryDelivery(ctx context.Context, id string) (*models.WebhookDelivery, error) {
+// LockDelivery locks one delivery, or returns [ErrNotFound].
+func (tx *Tx) LockDelivery(ctx context.Context, id string) (*LockedDelivery, error) {
 	rows, err := tx.LockDeliveries(ctx, []string{id})
 	switch {
 	case err != nil:
 		return nil, err
 	case len(rows) == 0:
 		return nil, notFound("delivery")
+	default:
+		return &rows[0], nil
 	}
-	locked := &rows[0]
+}
+
+// RetryDelivery queues the retry of one delivery and returns it as it will be,
+// or says why it cannot be: [LockedDelivery.Refusal]. One that is pending is due
+// anyway and is returned as it is.
+func (tx *Tx) RetryDelivery(locked *LockedDelivery) (*models.WebhookDelivery, error) {
 	if refusal := locked.Refusal(); refusal != nil {
 		return nil, refusal
 	}
-	delivery := &locked.WebhookDelivery
+	delivery := locked.WebhookDelivery
 	if delivery.Status == models.DeliveryPending {
-		return delivery, nil
+		return &delivery, nil
 	}
 	now := tx.Now()
 	delivery.Status, delivery.Step, delivery.Manual = models.DeliveryPending, 1, true
 	delivery.NextAttemptAt, delivery.UpdatedAt = &now, now
-	tx.RetryDeliveries([]string{id})
-	return delivery, nil
+	tx.RetryDeliveries([]string{delivery.ID})
+	return &delivery, nil
 }
 
 // RetryDeliveries queues the retry of deliveries that [Tx.LockDeliveries]

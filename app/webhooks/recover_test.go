@@ -201,8 +201,10 @@ func TestRunningJobStopsAtItsNextBatch(t *testing.T) {
 	require.NoError(t, err)
 	cancel := func() (after *models.Job, err error) {
 		_, err = e.store.Write(t.Context(), e.project, func(tx *store.Tx) (err error) {
-			after, err = tx.CancelJob(t.Context(), job.ID)
-			return err
+			if after, err = tx.LockJob(t.Context(), job.ID); err != nil {
+				return err
+			}
+			return tx.CancelJob(after)
 		})
 		return after, err
 	}

@@ -30,7 +30,10 @@ func (e *engine) deliveryID(event string) (id string) {
 // call changed anything.
 func (e *engine) retry(id string, between func()) (moved bool, err error) {
 	lanes, err := e.store.Write(context.Background(), e.project, func(tx *store.Tx) error {
-		_, err := tx.RetryDelivery(context.Background(), id)
+		locked, err := tx.LockDelivery(context.Background(), id)
+		if err == nil {
+			_, err = tx.RetryDelivery(locked)
+		}
 		if between != nil {
 			between()
 		}
