@@ -395,3 +395,21 @@ func TestOperatorsRecover(t *testing.T) {
 	require.Len(t, all, 2)
 	require.Equal(t, "pending", h.status(t, two))
 }
+
+// Jobs that ended long ago are forgotten; no other is, however old.
+func TestJobsAreKeptThirtyDaysAfterTheirEnd(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, loopback)
+	endpoint := h.endpointFor(t, "a.*")
+	start := func() string {
+		return h.post(t, "/recoveries", `{"endpoint_id":"`+endpoint+`"}`).header.Get("Location")
+	}
+	old, recent, open := start(), start(), start()
+	for path, age := range map[string]string{old: "31 days", recent: "29 days"} {
+		require.Equal(t, http.StatusAccepted, h.post(t, path+"/cancel", "").status)
+		h.exec(t, `UPDATE jobs SET finished_at = now() - $2::interval WHERE id = $1`, strings.TrimPrefix(path, "/jobs/"), age)
+	}
+	h.exec(t, `UPDATE jobs SET created_at = now() - interval '90 days' WHERE id = $1`, strings.TrimPrefix(open, "/jobs/"))
+	purge(t.Context(), h.base)
+	require.Equal(t, []int{http.StatusNotFound, http.StatusOK, http.StatusOK}, []int{h.get(t, old).status, h.get(t, recent).status, h.get(t, open).status})
+}

@@ -13,7 +13,8 @@ import (
 	"github.com/botix-pro/platform/internal/lifecycle"
 )
 
-// Expired idempotency keys are purged continuously, a few rows at a time.
+// Expired idempotency keys and old jobs are purged continuously, a few rows at a
+// time.
 const (
 	purgeEvery = 10 * time.Second
 	purgeBatch = 500
@@ -73,13 +74,16 @@ func jobSteps() map[models.JobType]jobs.Step {
 	}
 }
 
-// purge frees what expired idempotency keys take, in small batches.
+// purge frees what expired idempotency keys and jobs of long ago take, in small
+// batches.
 func purge(ctx context.Context, b *base) {
-	for more := true; more; {
-		var err error
-		if more, err = b.store.PurgeOperations(ctx, purgeBatch); err != nil {
-			b.log.WarnContext(ctx, "expired operations could not be purged", "error", err)
-			return
+	for _, batch := range []func(context.Context, int) (bool, error){b.store.PurgeOperations, b.store.PurgeJobs} {
+		for more := true; more; {
+			var err error
+			if more, err = batch(ctx, purgeBatch); err != nil {
+				b.log.WarnContext(ctx, "what has expired could not be purged", "error", err)
+				return
+			}
 		}
 	}
 }

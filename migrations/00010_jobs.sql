@@ -33,6 +33,7 @@ CREATE TABLE jobs (
     CONSTRAINT jobs_held CHECK ((holder IS NULL) = (lease_expires_at IS NULL) AND (holder IS NULL OR status = 'running'))
 );
 CREATE INDEX jobs_to_run ON jobs (run_at) WHERE status IN ('queued', 'running');
+CREATE INDEX jobs_ended ON jobs (finished_at) WHERE finished_at IS NOT NULL;
 
 -- What a person may send again, in the order in which a recovery goes through it.
 CREATE INDEX webhook_deliveries_to_recover ON webhook_deliveries (project_id, endpoint_id, id) WHERE status IN ('dead_letter', 'held');

@@ -50,6 +50,10 @@ const (
 		UPDATE jobs SET holder = NULL, lease_expires_at = NULL, failures = failures + $4::boolean::int,
 		       run_at = greatest(run_at, clock_timestamp() + make_interval(secs => $5)), updated_at = clock_timestamp()
 		WHERE project_id = $1 AND id = $2 AND holder = $3`
+	sqlPurgeJobs = `
+		DELETE FROM jobs WHERE (project_id, id) IN (
+			SELECT project_id, id FROM jobs WHERE finished_at <= clock_timestamp() - make_interval(secs => $2)
+			ORDER BY finished_at LIMIT $1 FOR UPDATE SKIP LOCKED)`
 	// A job that waits for its next batch need not wait to be stopped.
 	sqlRequestCancel = `
 		UPDATE jobs SET cancel_requested = true, run_at = least(run_at, $3), updated_at = $3
@@ -200,4 +204,21 @@ func (tx *Tx) CancelJob(job *models.Job) error {
 		job.CancelRequested, job.UpdatedAt = true, tx.Now()
 	}
 	return nil
+}
+
+// JobRetention is how long a job that has ended is kept.
+const JobRetention = 30 * 24 * time.Hour
+
+// PurgeJobs deletes at most limit jobs that ended long ago and reports whether
+// there may be more.
+func (s *Store) PurgeJobs(ctx context.Context, limit int) (more bool, err error) {
+	err = s.withConn(ctx, func(c *pgx.Conn) error {
+		purged, err := c.Exec(ctx, sqlPurgeJobs, limit, JobRetention.Seconds())
+		more = purged.RowsAffected() == int64(limit)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("purge jobs: %w", err)
+	}
+	return more, nil
 }
