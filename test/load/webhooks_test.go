@@ -49,7 +49,7 @@ func TestDeliveries(t *testing.T) {
 // What the worker needs while a thousand sends wait for their answers.
 func TestMemoryWithAThousandInFlight(t *testing.T) {
 	release := make(chan struct{})
-	f := newFleet(t, 20, func(w http.ResponseWriter, r *http.Request) {
+	f := newFleet(t, 20, func(_ http.ResponseWriter, r *http.Request) {
 		select {
 		case <-release:
 		case <-r.Context().Done():
