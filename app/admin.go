@@ -16,8 +16,9 @@ import (
 
 // Admin is what operators may do without a dashboard and without SQL.
 type Admin struct {
-	store *store.Store
-	clock clock.Clock
+	store      *store.Store
+	clock      clock.Clock
+	archiveURL string
 }
 
 // OpenAdmin connects to the database that the configuration names.
@@ -30,7 +31,7 @@ func OpenAdmin(ctx context.Context, cfg config.Config) (*Admin, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Admin{store: s, clock: clock.System{}}, nil
+	return &Admin{store: s, clock: clock.System{}, archiveURL: cfg.ArchiveURL}, nil
 }
 
 // Close ends the connection.

@@ -169,20 +169,24 @@ func (d *dev) serve(ctx context.Context, b *base) error {
 	if err := seed.Plant(ctx, credentials, d.receiverURL()); err != nil {
 		return err
 	}
-	services, err := d.services(b, receiver) //nolint:contextcheck // requests have their own
+	services, err := d.services(ctx, b, receiver)
 	if err != nil {
 		return err
 	}
 	return lifecycle.Run(ctx, b.log, b.cfg.ShutdownTimeout, func() { d.announce(credentials) }, services...)
 }
 
-func (d *dev) services(b *base, receiver http.Handler) ([]lifecycle.Named, error) {
-	server, err := apiServices(b, d.public)
+func (d *dev) services(ctx context.Context, b *base, receiver http.Handler) ([]lifecycle.Named, error) {
+	server, err := apiServices(b, d.public) //nolint:contextcheck // requests have their own
+	if err != nil {
+		return nil, err
+	}
+	work, err := workServices(ctx, b)
 	if err != nil {
 		return nil, err
 	}
 	demoReceiver := lifecycle.Named{Name: "demo receiver", Service: lifecycle.NewHTTPServer(d.receiver, receiver, b.log)}
-	return append(append([]lifecycle.Named{demoReceiver}, workServices(b)...), server...), nil
+	return append(append([]lifecycle.Named{demoReceiver}, work...), server...), nil
 }
 
 func (d *dev) receiverURL() string { return "http://" + d.receiver.Addr().String() + "/webhooks" }

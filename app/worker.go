@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"gocloud.dev/blob"
+
 	"github.com/botix-pro/platform/app/jobs"
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/webhooks"
@@ -43,15 +45,24 @@ func workerServices(ctx context.Context, b *base) ([]lifecycle.Named, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append([]lifecycle.Named{internal}, workServices(b)...), nil
+	work, err := workServices(ctx, b)
+	return append([]lifecycle.Named{internal}, work...), err
 }
 
 // workServices are what delivers.
-func workServices(b *base) []lifecycle.Named {
+func workServices(ctx context.Context, b *base) ([]lifecycle.Named, error) {
+	post, err := openMail(b.cfg)
+	if err != nil {
+		return nil, err
+	}
+	archive, err := openArchive(ctx, b.cfg.ArchiveURL)
+	if err != nil {
+		return nil, err
+	}
 	guard := egress.New(b.cfg.EgressAllow)
 	worker := webhooks.NewWorker(webhooks.WorkerConfig{
 		Store: b.store, Redis: b.queue, Transport: guard.Transport(egress.TransportConfig{}),
-		Schedule: webhooks.Schedule(b.cfg.WebhookRetrySchedule), Concurrency: b.cfg.WorkerConcurrency,
+		Schedule: webhooks.Schedule(b.cfg.WebhookRetrySchedule), Concurrency: b.cfg.WorkerConcurrency, Archive: archive, Mail: post,
 		UserAgent: "BOTIX-Webhooks/" + b.cfg.Version, Clock: b.clock, Log: b.log,
 	})
 	hinter := webhooks.NewHinter(b.queue, b.log)
@@ -59,10 +70,20 @@ func workServices(b *base) []lifecycle.Named {
 		Store: b.store, Steps: jobSteps(), Hint: hinter.Hint, Concurrency: jobsAtATime, Log: b.log,
 	})
 	return []lifecycle.Named{
+		{Name: "archive", Service: lifecycle.OnStop(func() { closeArchive(b, archive) })},
 		{Name: "hints of jobs", Service: hinter},
 		{Name: "webhooks", Service: worker},
 		{Name: "jobs", Service: runner},
 		{Name: "purge", Service: lifecycle.NewEvery(purgeEvery, func(ctx context.Context) { purge(ctx, b) })},
+	}, nil
+}
+
+func closeArchive(b *base, archive *blob.Bucket) {
+	if archive == nil {
+		return
+	}
+	if err := archive.Close(); err != nil {
+		b.log.Warn("the archive could not be closed", "error", err)
 	}
 }
 

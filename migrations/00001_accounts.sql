@@ -21,6 +21,7 @@ CREATE TABLE plans (
         (limits ->> 'api_rate_per_minute')::int BETWEEN 1 AND 10000000
         AND (limits ->> 'idempotency_ttl_hours')::int BETWEEN 1 AND 72
         AND (limits ->> 'dead_letter_retention_days')::int BETWEEN 1 AND 3650
+        AND jsonb_typeof(coalesce(limits -> 'archive', 'false')) = 'boolean' -- left out: none
     ),
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now()
@@ -30,7 +31,7 @@ INSERT INTO plans (id, name, limits) VALUES
     ('trial',      'Trial',      '{"api_rate_per_minute": 30,    "idempotency_ttl_hours": 24, "dead_letter_retention_days": 14}'),
     ('start',      'Start',      '{"api_rate_per_minute": 60,    "idempotency_ttl_hours": 24, "dead_letter_retention_days": 14}'),
     ('business',   'Business',   '{"api_rate_per_minute": 2000,  "idempotency_ttl_hours": 24, "dead_letter_retention_days": 14}'),
-    ('enterprise', 'Enterprise', '{"api_rate_per_minute": 10000, "idempotency_ttl_hours": 72, "dead_letter_retention_days": 90}');
+    ('enterprise', 'Enterprise', '{"api_rate_per_minute": 10000, "idempotency_ttl_hours": 72, "dead_letter_retention_days": 90, "archive": true}');
 
 CREATE TABLE projects (
     id          text COLLATE "C" PRIMARY KEY,

@@ -37,6 +37,9 @@ type PlanLimits struct {
 	IdempotencyTTLHours int `json:"idempotency_ttl_hours"`
 	// DeadLetterRetentionDays is how long a dead letter is kept (contract §5).
 	DeadLetterRetentionDays int `json:"dead_letter_retention_days"`
+	// Archive says that dead letters past their retention go to the archive,
+	// where one is configured, instead of being deleted.
+	Archive bool `json:"archive"`
 }
 
 // IdempotencyTTL is IdempotencyTTLHours as a duration.

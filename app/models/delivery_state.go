@@ -19,7 +19,8 @@ const (
 	DeliveryDelivered DeliveryStatus = "delivered"
 	// DeliveryDeadLetter was given up; a person may send it again.
 	DeliveryDeadLetter DeliveryStatus = "dead_letter"
-	// DeliveryHeld belongs to an endpoint that was not active when it was claimed.
+	// DeliveryHeld belongs to an endpoint that was not active when it was claimed,
+	// or when its send was recorded.
 	DeliveryHeld DeliveryStatus = "held"
 	// DeliveryCancelled belongs to an endpoint that was deleted. Final.
 	DeliveryCancelled DeliveryStatus = "cancelled"
@@ -29,7 +30,7 @@ const (
 // may follow it. A late 2xx makes a delivery delivered from any state.
 var deliveryTransitions = map[DeliveryStatus][]DeliveryStatus{
 	DeliveryPending:    {DeliveryInFlight, DeliveryHeld, DeliveryCancelled, DeliveryDelivered},
-	DeliveryInFlight:   {DeliveryDelivered, DeliveryWaiting, DeliveryPending, DeliveryDeadLetter},
+	DeliveryInFlight:   {DeliveryDelivered, DeliveryWaiting, DeliveryPending, DeliveryDeadLetter, DeliveryHeld, DeliveryCancelled},
 	DeliveryWaiting:    {DeliveryInFlight, DeliveryHeld, DeliveryCancelled, DeliveryPending, DeliveryDelivered},
 	DeliveryHeld:       {DeliveryPending, DeliveryDeadLetter, DeliveryCancelled, DeliveryDelivered},
 	DeliveryDeadLetter: {DeliveryPending, DeliveryDelivered},

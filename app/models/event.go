@@ -27,6 +27,10 @@ const (
 // EventEndpointTest is what "send a test event" sends, to one endpoint only.
 const EventEndpointTest = "webhook_endpoint.test"
 
+// EventEndpointDisabled is the platform's own event type about an endpoint that
+// it gave up on, contract §5.
+const EventEndpointDisabled = "webhook_endpoint.disabled"
+
 // MaxEventBody is the size in bytes above which an event's body travels
 // without its data (contract §5).
 const MaxEventBody = 64 << 10

@@ -23,6 +23,8 @@ const (
 	PrefixDeadLetter = "dlq_"
 	PrefixJob        = "job_"
 	PrefixRequest    = "req_"
+	PrefixNotice     = "ntc_"
+	PrefixArchive    = "arc_"
 )
 
 const ulidLength = 26

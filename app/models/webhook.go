@@ -102,6 +102,8 @@ type DeadLetterCause string
 const (
 	CauseRetriesExhausted DeadLetterCause = "retries_exhausted"
 	CauseWorkerLost       DeadLetterCause = "worker_lost"
+	// CauseHeldExpired: held for as long as the plan keeps dead letters.
+	CauseHeldExpired DeadLetterCause = "held_expired"
 )
 
 // DeadLetter is a delivery that no longer retries by itself.

@@ -112,6 +112,7 @@ func (tx *Tx) UpdateEndpoint(e *models.WebhookEndpoint) error {
 	}
 	tx.exec(sqlUpdateEndpoint, string(tx.project), e.ID, e.URL, e.Description, types, string(e.Status),
 		e.MaxInFlight, e.RatePerSecond, secrets, headers, e.UpdatedAt, e.Version)
+	tx.exec(sqlForgiveEndpoint, string(tx.project), e.ID, string(e.Status))
 	return nil
 }
 

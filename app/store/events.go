@@ -32,12 +32,16 @@ const (
 // way to write an event, but for [Tx.AppendEventTo], so none exists without its
 // cause or its deliveries.
 func (tx *Tx) AppendEvent(e *models.Event) {
-	tx.appendEvent(e)
-	tx.query(tx.collectLanes, sqlFanOut, string(tx.project), e.ID, e.Type, models.SubscriptionsTo(e.Type))
+	tx.appendEvent(tx.project, e)
 }
 
-func (tx *Tx) appendEvent(e *models.Event) {
-	tx.exec(sqlAppendEvent, string(tx.project), e.ID, e.Type, string(e.Source), e.APIVersion, e.RequestID,
+func (tx *Tx) appendEvent(project models.ProjectID, e *models.Event) {
+	tx.insertEvent(project, e)
+	tx.query(tx.collectLanesOf(project), sqlFanOut, string(project), e.ID, e.Type, models.SubscriptionsTo(e.Type))
+}
+
+func (tx *Tx) insertEvent(project models.ProjectID, e *models.Event) {
+	tx.exec(sqlAppendEvent, string(project), e.ID, e.Type, string(e.Source), e.APIVersion, e.RequestID,
 		e.Body, e.Data, e.CreatedAt)
 }
 
@@ -49,18 +53,22 @@ func (tx *Tx) AppendEventTo(e *models.Event, endpoint string) *models.WebhookDel
 		ProjectID: tx.project, ID: models.NewID(models.PrefixDelivery, now), EventID: e.ID, EventType: e.Type, EndpointID: endpoint,
 		Status: models.DeliveryPending, Step: 1, NextAttemptAt: &now, CreatedAt: now, UpdatedAt: now,
 	}
-	tx.appendEvent(e)
+	tx.insertEvent(tx.project, e)
 	tx.query(tx.collectLanes, sqlDeliverTo, string(tx.project), delivery.ID, e.ID, e.Type, endpoint, now)
 	return delivery
 }
 
-func (tx *Tx) collectLanes(rows pgx.Rows) error {
-	endpoints, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return fmt.Errorf("fan out: %w", err)
+func (tx *Tx) collectLanes(rows pgx.Rows) error { return tx.collectLanesOf(tx.project)(rows) }
+
+func (tx *Tx) collectLanesOf(project models.ProjectID) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		endpoints, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return fmt.Errorf("fan out: %w", err)
+		}
+		for _, id := range endpoints {
+			tx.lanes = append(tx.lanes, Lane{ProjectID: project, EndpointID: id})
+		}
+		return nil
 	}
-	for _, id := range endpoints {
-		tx.lanes = append(tx.lanes, Lane{ProjectID: tx.project, EndpointID: id})
-	}
-	return nil
 }

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -14,6 +16,11 @@ import (
 type Lane struct {
 	ProjectID  models.ProjectID
 	EndpointID string
+}
+
+// compare is the order in which endpoints and their lanes are locked.
+func (l Lane) compare(other Lane) int {
+	return cmp.Or(strings.Compare(string(l.ProjectID), string(other.ProjectID)), strings.Compare(l.EndpointID, other.EndpointID))
 }
 
 const (

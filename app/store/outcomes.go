@@ -24,22 +24,36 @@ type Outcome struct {
 	Cause    models.DeadLetterCause
 	// CloseLaneFor keeps everything away from the endpoint for that long.
 	CloseLaneFor time.Duration
-	// DisableEndpoint follows a 410.
+	// DisableEndpoint follows a 410; it also does when the claim was lost.
 	DisableEndpoint bool
 }
 
 // One guarded statement moves the delivery, if the claim still holds, and only
-// then writes the attempt, the dead letter, the lane and the endpoint.
+// then writes the attempt, the dead letter and the lane. Of an endpoint that was
+// deleted meanwhile nothing waits any more, and of one that is not active what
+// would wait is held: decided under a lock on the endpoint, taken only when it is
+// not active, so that what is held here is there when a resume looks for it. An
+// endpoint that changes after this look leaves the delivery waiting, for the
+// claim or the sweeper to correct.
 const sqlRecordOutcome = `
-	WITH moved AS (
-		UPDATE webhook_deliveries SET
-		       status = @status, step = @step, step_started_at = CASE WHEN @keep_step THEN step_started_at END,
-		       next_attempt_at = CASE WHEN @status IN ('pending', 'waiting') THEN clock_timestamp() + make_interval(secs => @due_in) END,
+	WITH endpoint AS (
+		SELECT e.status FROM webhook_endpoints e
+		WHERE e.project_id = @project AND e.id = @endpoint AND e.status <> 'active' FOR SHARE
+	), next AS (
+		SELECT CASE WHEN e.status = 'deleted' AND @status::text <> 'delivered' THEN 'cancelled'
+		            WHEN e.status IS NOT NULL AND @status::text IN ('pending', 'waiting') THEN 'held'
+		            ELSE @status::text END AS status
+		FROM (SELECT 1) AS one LEFT JOIN endpoint e ON true
+	), moved AS (
+		UPDATE webhook_deliveries d SET
+		       status = next.status, step = @step, step_started_at = CASE WHEN @keep_step THEN d.step_started_at END,
+		       next_attempt_at = CASE WHEN next.status IN ('pending', 'waiting') THEN clock_timestamp() + make_interval(secs => @due_in) END,
 		       claim_token = NULL, attempt_id = NULL, lease_expires_at = NULL, worker_losses = 0,
-		       manual = manual AND @status IN ('pending', 'waiting'),
+		       manual = d.manual AND next.status IN ('pending', 'waiting', 'held'),
 		       last_status_code = @code, last_error_class = @class, updated_at = clock_timestamp()
-		WHERE project_id = @project AND id = @delivery AND status = 'in_flight' AND claim_token = @token
-		RETURNING id, event_id, endpoint_id, event_type
+		FROM next
+		WHERE d.project_id = @project AND d.id = @delivery AND d.status = 'in_flight' AND d.claim_token = @token
+		RETURNING d.id, d.event_id, d.endpoint_id, d.event_type, d.status
 	), attempt AS (
 		INSERT INTO webhook_attempts (` + attemptColumns + `)
 		SELECT ` + attemptValues + ` FROM moved m
@@ -48,13 +62,10 @@ const sqlRecordOutcome = `
 		SELECT @project, 'dlq_' || new_ulid(), m.id, m.endpoint_id, m.event_id, m.event_type, @cause, @attempt,
 		       clock_timestamp() + (SELECT make_interval(days => (t.limits ->> 'dead_letter_retention_days')::int)
 		                            FROM projects p JOIN plans t ON t.id = p.plan_id WHERE p.id = @project)
-		FROM moved m WHERE @status = 'dead_letter'
+		FROM moved m WHERE m.status = 'dead_letter'
 	), lane AS (
 		UPDATE webhook_lanes l SET closed_until = greatest(l.closed_until, clock_timestamp() + make_interval(secs => @close_lane))
 		FROM moved m WHERE l.project_id = @project AND l.endpoint_id = m.endpoint_id AND @close_lane > 0
-	), endpoint AS (
-		UPDATE webhook_endpoints e SET status = 'disabled', version = e.version + 1, updated_at = clock_timestamp()
-		FROM moved m WHERE e.project_id = @project AND e.id = m.endpoint_id AND e.status IN ('active', 'paused') AND @disable
 	)
 	SELECT count(*) = 1 FROM moved`
 
@@ -67,7 +78,9 @@ const sqlRecordLate = `
 		       response_body = @response_body, response_truncated = @truncated, dns_ms = @dns, connect_ms = @connect, tls_ms = @tls,
 		       first_byte_ms = @first_byte, duration_ms = @duration
 		WHERE project_id = @project AND delivery_id = @delivery AND number = @number AND error_class = 'worker_lost'
-		RETURNING 1
+		RETURNING started_at
+	), stale AS ( -- the hour of the record that was corrected, which need not be this one's
+		INSERT INTO webhook_rollup_stale SELECT date_trunc('hour', started_at) FROM corrected
 	), attempt AS (
 		INSERT INTO webhook_attempts (` + attemptColumns + `)
 		SELECT ` + attemptValues + ` FROM webhook_deliveries m
@@ -89,35 +102,80 @@ const attemptColumns = `project_id, id, delivery_id, endpoint_id, event_id, even
 const attemptValues = `@project, @attempt, m.id, m.endpoint_id, m.event_id, m.event_type, @number, @attempt_step, @manual, @url, @request_id,
 	@request_headers, @code, @class, @error, @response_headers, @response_body, @truncated, @dns, @connect, @tls, @first_byte, @duration, @started_at`
 
-// RecordOutcomes records what came of claimed deliveries, all or none. Rows are
-// locked in the order of their ids, so that two recorders never wait for each
-// other in a circle.
+// What a batch changes beside its deliveries is locked before them, in the order
+// of the endpoints' ids: two recorders that close the same lanes, or disable the
+// same endpoints, then never wait for each other in a circle. It is the order in
+// which a claim locks, too.
+const (
+	sqlLockLanes = `
+		SELECT 1 FROM webhook_lanes l JOIN unnest($1::text[], $2::text[]) AS u (project, endpoint)
+		       ON l.project_id = u.project AND l.endpoint_id = u.endpoint
+		ORDER BY l.project_id, l.endpoint_id FOR NO KEY UPDATE OF l`
+	sqlLockEndpoints = `
+		SELECT 1 FROM webhook_endpoints e JOIN unnest($1::text[], $2::text[]) AS u (project, endpoint)
+		       ON e.project_id = u.project AND e.id = u.endpoint
+		ORDER BY e.project_id, e.id FOR NO KEY UPDATE OF e`
+)
+
+// RecordOutcomes records what came of claimed deliveries, all or none, and what
+// that says about their endpoints: how they do ([models.EndpointHealth]), and
+// that one is disabled, with the event about it, which the sweeper finds.
+//
+// Rows are locked in one order: lanes, endpoints, deliveries by their ids, health.
 func (s *Store) RecordOutcomes(ctx context.Context, outcomes []Outcome) error {
 	outcomes = slices.Clone(outcomes)
 	slices.SortFunc(outcomes, func(a, b Outcome) int { return strings.Compare(a.Attempt.DeliveryID, b.Attempt.DeliveryID) })
-	conn, err := s.db.Conn(ctx)
-	if err != nil {
-		return fmt.Errorf("record outcomes: %w", err)
-	}
-	defer func() { _ = conn.Close() }()
-	err = native(conn, func(c *pgx.Conn) error {
-		return pgx.BeginTxFunc(ctx, c, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
-			late, err := recordClaims(ctx, tx, outcomes)
-			if err != nil || len(late) == 0 {
-				return err
-			}
-			return recordLate(ctx, tx, late)
-		})
-	})
-	if err != nil {
+	if err := s.recordOutcomes(ctx, outcomes); err != nil {
 		return fmt.Errorf("record outcomes: %w", err)
 	}
 	return nil
 }
 
-// recordClaims records what is still claimed and returns the rest.
-func recordClaims(ctx context.Context, tx pgx.Tx, outcomes []Outcome) (late []Outcome, err error) {
+// recordOutcomes takes two round trips, unless an endpoint is disabled.
+func (s *Store) recordOutcomes(ctx context.Context, outcomes []Outcome) error {
+	var late []Outcome
 	batch := &pgx.Batch{}
+	lockFirst(batch, outcomes)
+	recordClaims(batch, outcomes, &late)
+	tx, err := s.begin(ctx, "", batch)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback(ctx)
+	for _, o := range late {
+		tx.exec(sqlRecordLate, outcomeArguments(o))
+	}
+	tx.recordHealth(outcomes)
+	tx.markStale(outcomes)
+	for _, endpoint := range disabled(outcomes) {
+		if err := tx.disableEndpoint(ctx, endpoint, models.DisabledGone); err != nil {
+			return err
+		}
+	}
+	return tx.flush(ctx, &pgx.Batch{})
+}
+
+func lockFirst(batch *pgx.Batch, outcomes []Outcome) {
+	closing := slices.ContainsFunc(outcomes, func(o Outcome) bool { return o.CloseLaneFor > 0 })
+	disabling := slices.ContainsFunc(outcomes, func(o Outcome) bool { return o.DisableEndpoint })
+	if !closing && !disabling {
+		return
+	}
+	projects, endpoints := make([]string, len(outcomes)), make([]string, len(outcomes))
+	for i, o := range outcomes {
+		projects[i], endpoints[i] = string(o.Attempt.ProjectID), o.Attempt.EndpointID
+	}
+	if closing {
+		batch.Queue(sqlLockLanes, projects, endpoints)
+	}
+	if disabling {
+		batch.Queue(sqlLockEndpoints, projects, endpoints)
+	}
+}
+
+// recordClaims queues the record of what is still claimed; the rest comes out in
+// late.
+func recordClaims(batch *pgx.Batch, outcomes []Outcome, late *[]Outcome) {
 	for _, o := range outcomes {
 		batch.Queue(sqlRecordOutcome, outcomeArguments(o)).QueryRow(func(row pgx.Row) error {
 			var moved bool
@@ -125,28 +183,31 @@ func recordClaims(ctx context.Context, tx pgx.Tx, outcomes []Outcome) (late []Ou
 				return err
 			}
 			if !moved {
-				late = append(late, o)
+				*late = append(*late, o)
 			}
 			return nil
 		})
 	}
-	return late, tx.SendBatch(ctx, batch).Close()
 }
 
-func recordLate(ctx context.Context, tx pgx.Tx, late []Outcome) error {
-	batch := &pgx.Batch{}
-	for _, o := range late {
-		batch.Queue(sqlRecordLate, outcomeArguments(o))
+// disabled are the endpoints that a batch disables, once each, in their order.
+func disabled(outcomes []Outcome) []Lane {
+	var list []Lane
+	for _, o := range outcomes {
+		if o.DisableEndpoint {
+			list = append(list, Lane{ProjectID: o.Attempt.ProjectID, EndpointID: o.Attempt.EndpointID})
+		}
 	}
-	return tx.SendBatch(ctx, batch).Close()
+	slices.SortFunc(list, Lane.compare)
+	return slices.Compact(list)
 }
 
 func outcomeArguments(o Outcome) pgx.NamedArgs {
 	a := o.Attempt
 	return pgx.NamedArgs{
-		"project": string(a.ProjectID), "delivery": a.DeliveryID, "token": o.Token,
+		"project": string(a.ProjectID), "delivery": a.DeliveryID, "endpoint": a.EndpointID, "token": o.Token,
 		"status": string(o.Status), "step": o.Step, "keep_step": o.KeepStep, "due_in": o.DueIn.Seconds(),
-		"cause": string(o.Cause), "close_lane": o.CloseLaneFor.Seconds(), "disable": o.DisableEndpoint,
+		"cause": string(o.Cause), "close_lane": o.CloseLaneFor.Seconds(),
 		"attempt": a.ID, "number": a.Number, "attempt_step": a.Step, "manual": a.Manual, "url": a.URL,
 		"request_id": a.RequestID, "started_at": a.StartedAt, "request_headers": a.RequestHeaders,
 		"code": a.StatusCode, "class": a.ErrorClass, "error": a.Error,

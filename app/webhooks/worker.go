@@ -10,9 +10,11 @@ import (
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
+	"gocloud.dev/blob"
 
 	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/internal/clock"
+	"github.com/botix-pro/platform/internal/mail"
 )
 
 // The worker's rhythms.
@@ -24,6 +26,11 @@ const (
 	// stopPatience is asynq's; longer than a whole exchange with a receiver.
 	stopPatience = 45 * time.Second
 	sweepEvery   = time.Second
+	judgeEvery   = 10 * time.Second
+	mailEvery    = 10 * time.Second
+	expireEvery  = time.Minute
+	rollUpEvery  = time.Minute
+	forgetEvery  = 10 * time.Minute
 	janitorEvery = time.Hour
 	// maxLosses is how many workers in a row may die over one delivery (contract §5).
 	maxLosses     = 5
@@ -36,7 +43,9 @@ type WorkerConfig struct {
 	Redis       redis.UniversalClient // stays the caller's
 	Transport   *http.Transport       // guarded, see egress.Guard
 	Schedule    Schedule
-	Concurrency int // lanes drained at a time by hints; the sweeper has as many again
+	Archive     *blob.Bucket // of expired dead letters; nil: none
+	Mail        *mail.Sender // of notices; nil: none
+	Concurrency int          // lanes drained at a time by hints; the sweeper has as many again
 	UserAgent   string
 	Clock       clock.Clock
 	Log         *slog.Logger
@@ -47,6 +56,7 @@ type WorkerConfig struct {
 type Worker struct {
 	cfg      WorkerConfig
 	drainer  *Drainer
+	keeper   *Keeper
 	recorder *recorder
 	queue    *asynq.Server
 	slots    chan struct{} // the sweeper's drains
@@ -63,6 +73,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	sender := NewSender(cfg.Transport, SenderConfig{UserAgent: cfg.UserAgent})
 	return &Worker{
 		cfg: cfg, recorder: rec,
+		keeper:  NewKeeper(KeeperConfig{Store: cfg.Store, Archive: cfg.Archive, Mail: cfg.Mail, Log: cfg.Log}),
 		drainer: newDrainer(cfg.Store, sender, rec, cfg.Schedule, cfg.Clock, cfg.Log),
 		queue: asynq.NewServerFromRedisClient(cfg.Redis, asynq.Config{
 			Concurrency: cfg.Concurrency, Queues: map[string]int{queueName: 1}, Logger: queueLog{cfg.Log}, LogLevel: asynq.WarnLevel,
@@ -84,8 +95,20 @@ func (w *Worker) Start(ctx context.Context) error {
 		return fmt.Errorf("start asynq: %w", err)
 	}
 	w.started = true
-	w.loop(sweepEvery, w.sweep)            //nolint:contextcheck // it outlives the start
-	w.loop(janitorEvery, w.keepPartitions) //nolint:contextcheck // it outlives the start
+	for _, task := range []struct {
+		every time.Duration
+		do    func(context.Context)
+	}{
+		{sweepEvery, w.sweep},
+		{judgeEvery, w.keeper.Judge},
+		{mailEvery, w.keeper.SendMails},
+		{expireEvery, w.keeper.Expire},
+		{rollUpEvery, w.keeper.RollUp},
+		{forgetEvery, w.keeper.Forget},
+		{janitorEvery, w.keepPartitions},
+	} {
+		w.loop(task.every, task.do) //nolint:contextcheck // it outlives the start
+	}
 	return nil
 }
 
@@ -130,11 +153,15 @@ func (w *Worker) handle(ctx context.Context, task *asynq.Task) error {
 	return nil
 }
 
-// loop runs fn at every interval until the worker stops.
+// loop runs fn at every interval until the worker stops, which also ends the
+// context of a call that is under way.
 func (w *Worker) loop(every time.Duration, fn func(context.Context)) {
+	ctx, cancel := context.WithCancel(context.Background())
 	w.loops.Go(func() {
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
+		<-w.stop
+		cancel()
+	})
+	w.loops.Go(func() {
 		ticker := time.NewTicker(every)
 		defer ticker.Stop()
 		for {

@@ -24,7 +24,7 @@ func admin() *cobra.Command {
 		Use:   "admin",
 		Short: "Manage projects, keys and users, and repair deliveries (reads the server's environment)",
 	}
-	command.AddCommand(projectCommands(), keyCommands(), userCommands())
+	command.AddCommand(projectCommands(), keyCommands(), userCommands(), archiveCommands())
 	command.AddCommand(deliveryCommands(), deadLetterCommands(), recoverCommand(), jobCommands())
 	return command
 }
@@ -147,6 +147,28 @@ func userCommands() *cobra.Command {
 	create.Flags().StringVar(&email, "email", "", "the address to sign in with")
 	required(create, "project", "email")
 	return group("user", "Dashboard users", create)
+}
+
+func archiveCommands() *cobra.Command {
+	var project, before, object string
+	list := &cobra.Command{Use: "list", Short: "List a project's archives of dead letters", Args: cobra.NoArgs, RunE: with(func(c *cobra.Command, a *app.Admin) (any, error) {
+		return a.Archives(c.Context(), models.ProjectID(project), before)
+	})}
+	list.Flags().StringVar(&before, "before", "", "the id of the last archive seen, for those before it")
+
+	restore := &cobra.Command{
+		Use: "restore", Short: "Bring an archive's dead letters back, their retention starting anew", Args: cobra.NoArgs,
+		RunE: with(func(c *cobra.Command, a *app.Admin) (any, error) {
+			return a.RestoreArchive(c.Context(), models.ProjectID(project), object)
+		}),
+	}
+	restore.Flags().StringVar(&object, "object", "", "the object's key, as list shows it")
+	required(restore, "object")
+	for _, command := range []*cobra.Command{list, restore} {
+		command.Flags().StringVar(&project, "project", "", "the project's id")
+		required(command, "project")
+	}
+	return group("archive", "Archived dead letters", list, restore)
 }
 
 // required marks flags; the error could only be about a name that is not there.

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	netmail "net/mail"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/botix-pro/platform/internal/mail"
 	"github.com/botix-pro/platform/internal/seal"
 )
 
@@ -68,6 +70,9 @@ func (c Config) problems() problems {
 	p.complain("UNAUTHENTICATED_RATE_PER_MINUTE", atLeast(c.UnauthenticatedRate, 1))
 	p.complain("WEBHOOK_RETRY_SCHEDULE", schedule(c.WebhookRetrySchedule))
 	p.complain("WORKER_CONCURRENCY", atLeast(c.WorkerConcurrency, 1))
+	p.complain("ARCHIVE_URL", archiveURL(c.ArchiveURL))
+	p.complain("SMTP_FROM", smtpFrom(c.SMTPURL, c.SMTPFrom))
+	p.complain("SMTP_URL", smtpURL(c.SMTPURL))
 	if c.LogFormat != "json" && c.LogFormat != "text" {
 		p.complain("LOG_FORMAT", fmt.Sprintf("is %q, must be json or text", c.LogFormat))
 	}
@@ -147,6 +152,48 @@ func publicURL(value string) string {
 	default:
 		return ""
 	}
+}
+
+// archiveURL may be empty. Parameters are the bucket's own affair.
+func archiveURL(value string) string {
+	if value == "" {
+		return ""
+	}
+	parsed, wrong := parseURL(value, "file", "s3")
+	switch {
+	case wrong != "":
+		return wrong
+	case parsed.Scheme == "s3" && parsed.Host == "":
+		return "names no bucket: s3://bucket?region=eu-central-1"
+	case parsed.Scheme == "file" && (parsed.Host != "" || strings.Trim(parsed.Path, "/") == ""):
+		return "names no folder: file:///var/lib/botix/archive"
+	default:
+		return ""
+	}
+}
+
+// smtpURL may be empty.
+func smtpURL(value string) string {
+	if value == "" {
+		return ""
+	}
+	if _, wrong := parseURL(value, "smtp", "smtps"); wrong != "" {
+		return wrong
+	}
+	if _, err := mail.New(value, "anybody@example.com"); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+func smtpFrom(server, from string) string {
+	if server == "" {
+		return ""
+	}
+	if _, err := netmail.ParseAddress(from); err != nil {
+		return "must be a mail address when SMTP_URL is set, like BOTIX <noreply@example.com>"
+	}
+	return ""
 }
 
 func address(value string) string {

@@ -48,6 +48,16 @@ type Config struct {
 	// WorkerConcurrency is how many endpoints one worker serves at a time.
 	WorkerConcurrency int `env:"WORKER_CONCURRENCY" envDefault:"64"`
 
+	// ArchiveURL is the bucket that expired dead letters go to, file:///folder or
+	// s3://bucket; empty: they are deleted.
+	ArchiveURL string `env:"ARCHIVE_URL"`
+
+	// SMTPURL is the server that sends notices, smtp://user:password@host:587 or
+	// smtps://; empty: they are on the dashboard only.
+	SMTPURL string `env:"SMTP_URL"`
+	// SMTPFrom is the sender of those mails, "Name <address>" or an address.
+	SMTPFrom string `env:"SMTP_FROM"`
+
 	// Version is the binary's own, for User-Agent and the log; not a variable.
 	Version string `env:"-"`
 
@@ -97,6 +107,9 @@ func (c Config) LogValue() slog.Value {
 		slog.Int("unauthenticated_rate_per_minute", c.UnauthenticatedRate),
 		slog.String("webhook_retry_schedule", fmt.Sprint(c.WebhookRetrySchedule)),
 		slog.Int("worker_concurrency", c.WorkerConcurrency),
+		slog.String("archive", masked(c.ArchiveURL)),
+		slog.String("smtp", masked(c.SMTPURL)),
+		slog.String("smtp_from", c.SMTPFrom),
 		slog.String("log_level", c.LogLevel.String()),
 		slog.String("shutdown_timeout", c.ShutdownTimeout.String()),
 	)

@@ -81,6 +81,12 @@ func TestWrongValuesAreRefusedWithTheirVariable(t *testing.T) {
 		{"WEBHOOK_RETRY_SCHEDULE=0s", "more than zero"},
 		{"WEBHOOK_RETRY_SCHEDULE=1m" + strings.Repeat(",1m", 19), "1 to 19"},
 		{"WORKER_CONCURRENCY=0", "at least 1"},
+		{"ARCHIVE_URL=gs://bucket", "must begin with file:// or s3://"},
+		{"ARCHIVE_URL=s3://", "names no bucket"},
+		{"ARCHIVE_URL=file://archive", "names no folder"},
+		{"SMTP_URL=mail.example.com", "must begin with smtp://"},
+		{"SMTP_URL=smtp://user:hunter2@", "names no host"},
+		{"SMTP_URL=smtp://user:hunter2@mail:99999", "no valid port"},
 		{"LOG_LEVEL=loud", "debug, info, warn or error"},
 		{"LOG_FORMAT=xml", "json or text"},
 		{"SHUTDOWN_TIMEOUT=44s", "at least 45s"},
@@ -157,4 +163,12 @@ func TestSecretsNeverReachALogOrAnError(t *testing.T) {
 		require.ErrorContains(t, err, "is not a URL")
 		require.NotContains(t, err.Error(), "hunter2")
 	}
+}
+
+func TestMailNeedsASender(t *testing.T) {
+	t.Parallel()
+	_, err := config.Load(with("SMTP_URL=smtp://mail.example.com"))
+	require.ErrorContains(t, err, "- SMTP_FROM must be a mail address")
+	_, err = config.Load(with("SMTP_URL=smtps://user:hunter2@mail.example.com", "SMTP_FROM=BOTIX <noreply@example.com>"))
+	require.NoError(t, err)
 }
