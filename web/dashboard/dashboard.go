@@ -26,6 +26,7 @@ const (
 	pathSignOut    = pathRoot + "/sign-out"
 	pathDeliveries = pathRoot + "/deliveries"
 	pathAttempts   = pathRoot + "/attempts/"
+	pathNotices    = pathRoot + "/notices/"
 )
 
 // sessionSweepInterval is how often expired sessions are deleted.
@@ -43,6 +44,11 @@ type Queries interface {
 	// WebhookAttempt returns one attempt with its delivery and event.
 	WebhookAttempt(ctx context.Context, project models.ProjectID, id string) (
 		*models.WebhookAttempt, *models.WebhookDelivery, *models.Event, error)
+	// Notices lists what a project's members were told and nobody has dismissed,
+	// newest first.
+	Notices(ctx context.Context, project models.ProjectID, limit int) ([]models.Notice, error)
+	// DismissNotice takes a notice away.
+	DismissNotice(ctx context.Context, project models.ProjectID, id string) error
 }
 
 // Config is what the dashboard needs. All fields but Secure are required.
@@ -135,14 +141,15 @@ func (d *Dashboard) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET "+d.assets.prefix+"{name}", d.assets)
 	for pattern, page := range map[string]handler{
-		"GET " + pathRoot:                     toDeliveries,
-		"GET " + pathRoot + "/{$}":            toDeliveries,
-		"GET " + pathSignIn:                   d.signInPage,
-		"POST " + pathSignIn:                  d.signIn,
-		"POST " + pathSignOut:                 d.signOut,
-		"GET " + pathDeliveries:               d.forMember(d.listAttempts),
-		"GET " + pathAttempts + "{id}":        d.forMember(d.showAttempt),
-		"GET " + pathAttempts + "{id}/detail": d.forMember(d.attemptFragment),
+		"GET " + pathRoot:                      toDeliveries,
+		"GET " + pathRoot + "/{$}":             toDeliveries,
+		"GET " + pathSignIn:                    d.signInPage,
+		"POST " + pathSignIn:                   d.signIn,
+		"POST " + pathSignOut:                  d.signOut,
+		"GET " + pathDeliveries:                d.forMember(d.listAttempts),
+		"GET " + pathAttempts + "{id}":         d.forMember(d.showAttempt),
+		"GET " + pathAttempts + "{id}/detail":  d.forMember(d.attemptFragment),
+		"POST " + pathNotices + "{id}/dismiss": d.forMember(d.dismissNotice),
 	} {
 		mux.Handle(pattern, d.withSession(page))
 	}

@@ -29,6 +29,7 @@ const (
 type listView struct {
 	shell
 	AsOf         *sentence
+	Notices      []noticeView
 	Rows         []rowView
 	Newer, Older string // empty: there is none
 	Newest       string // the first page's address
@@ -69,6 +70,9 @@ func (d *Dashboard) listAttempts(r *http.Request, m member) (reply, error) {
 	view := listView{
 		shell: d.shell(d.words.List.Title, &m), AsOf: d.words.at(d.words.List.AsOf, now),
 		Newer: at.newer(), Newest: pathDeliveries, Example: d.exampleRequest(m.Project.Mode, now),
+	}
+	if view.Notices, err = d.notices(r, m.Project.ID); err != nil {
+		return reply{}, err
 	}
 	if more {
 		view.Older = at.older(rows[len(rows)-1].ID)

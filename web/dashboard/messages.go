@@ -24,6 +24,7 @@ type messages struct {
 	Plans      map[string]string // by plan id; another id is shown as it is
 	SignIn     signInWords
 	List       listWords
+	Notices    noticeWords
 	Attempt    attemptWords
 	Outcomes   outcomeWords
 	Diagnosis  diagnosisWords
@@ -47,6 +48,17 @@ type listWords struct {
 	Newer, Older, Pages                                         string
 	NoOlder                                                     string
 	EmptyTitle, EmptyLead, EmptyKey, Example, PastEnd, ToNewest string
+}
+
+// noticeWords tell about an endpoint whose URL stands beside them.
+type noticeWords struct {
+	Title           string // of the list
+	Dismiss         string
+	DismissF        string // url
+	FailingF        string // level, %t: since when
+	Disabled        string // %t: since when it failed
+	Gone, Recovered string
+	Kinds           map[models.NoticeKind]string // when nothing more is known
 }
 
 type attemptWords struct {

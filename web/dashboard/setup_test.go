@@ -9,6 +9,7 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -52,6 +53,7 @@ type fakeQueries struct {
 	attempts []models.WebhookAttempt
 	delivery models.WebhookDelivery
 	event    models.Event
+	notices  []models.Notice
 	err      error // of everything about attempts
 	panics   bool
 }
@@ -95,6 +97,25 @@ func (f *fakeQueries) WebhookAttempt(_ context.Context, project models.ProjectID
 		}
 	}
 	return nil, nil, nil, store.ErrNotFound
+}
+
+func (f *fakeQueries) Notices(_ context.Context, project models.ProjectID, limit int) ([]models.Notice, error) {
+	var list []models.Notice
+	for _, n := range f.notices {
+		if n.ProjectID == project && len(list) < limit {
+			list = append(list, n)
+		}
+	}
+	return list, nil
+}
+
+func (f *fakeQueries) DismissNotice(_ context.Context, project models.ProjectID, id string) error {
+	kept := slices.DeleteFunc(slices.Clone(f.notices), func(n models.Notice) bool { return n.ProjectID == project && n.ID == id })
+	if len(kept) == len(f.notices) {
+		return store.ErrNotFound
+	}
+	f.notices = kept
+	return nil
 }
 
 // newQueries is a project with so many delivered attempts, one a minute.
