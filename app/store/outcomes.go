@@ -24,7 +24,8 @@ type Outcome struct {
 	Cause    models.DeadLetterCause
 	// CloseLaneFor keeps everything away from the endpoint for that long.
 	CloseLaneFor time.Duration
-	// DisableEndpoint follows a 410; it also does when the claim was lost.
+	// DisableEndpoint follows a 410, unless the claim was lost: that the endpoint
+	// said so long ago proves nothing about what its owner has done since.
 	DisableEndpoint bool
 }
 
@@ -147,7 +148,13 @@ func (s *Store) recordOutcomes(ctx context.Context, outcomes []Outcome) error {
 	}
 	tx.recordHealth(outcomes)
 	tx.markStale(outcomes)
-	for _, endpoint := range disabled(outcomes) {
+	gone := disabled(outcomes, late)
+	if len(gone) > 0 { // what is told of them includes what was just recorded
+		if err := tx.sendQueued(ctx); err != nil {
+			return err
+		}
+	}
+	for _, endpoint := range gone {
 		if err := tx.disableEndpoint(ctx, endpoint, models.DisabledGone); err != nil {
 			return err
 		}
@@ -191,10 +198,11 @@ func recordClaims(batch *pgx.Batch, outcomes []Outcome, late *[]Outcome) {
 }
 
 // disabled are the endpoints that a batch disables, once each, in their order.
-func disabled(outcomes []Outcome) []Lane {
+func disabled(outcomes, late []Outcome) []Lane {
 	var list []Lane
 	for _, o := range outcomes {
-		if o.DisableEndpoint {
+		lost := slices.ContainsFunc(late, func(l Outcome) bool { return l.Attempt.ID == o.Attempt.ID })
+		if o.DisableEndpoint && !lost {
 			list = append(list, Lane{ProjectID: o.Attempt.ProjectID, EndpointID: o.Attempt.EndpointID})
 		}
 	}

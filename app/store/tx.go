@@ -131,18 +131,30 @@ func (tx *Tx) query(rows func(pgx.Rows) error, sql string, args ...any) {
 	tx.queue = append(tx.queue, statement{sql: sql, args: args, rows: rows})
 }
 
-// flush sends the queue, the closing statements and COMMIT in one round trip.
-// After an error that a caller can be told about the transaction is back at its
-// beginning and may be flushed again; after any other it is over.
-func (tx *Tx) flush(ctx context.Context, closing *pgx.Batch) error {
+// sendQueued sends the queue ahead of the commit, for what reads its effect.
+func (tx *Tx) sendQueued(ctx context.Context) error {
 	batch := &pgx.Batch{}
-	batch.Queue(sqlSavepoint)
+	tx.queueOn(batch)
+	tx.queue = nil
+	return tx.send(ctx, batch)
+}
+
+func (tx *Tx) queueOn(batch *pgx.Batch) {
 	for _, s := range tx.queue {
 		queued := batch.Queue(s.sql, s.args...)
 		if s.rows != nil {
 			queued.Query(s.rows)
 		}
 	}
+}
+
+// flush sends the queue, the closing statements and COMMIT in one round trip.
+// After an error that a caller can be told about the transaction is back at its
+// beginning and may be flushed again; after any other it is over.
+func (tx *Tx) flush(ctx context.Context, closing *pgx.Batch) error {
+	batch := &pgx.Batch{}
+	batch.Queue(sqlSavepoint)
+	tx.queueOn(batch)
 	batch.QueuedQueries = append(batch.QueuedQueries, closing.QueuedQueries...)
 	batch.Queue(sqlCommit).Exec(committed)
 	tx.queue, tx.lanes = nil, nil
