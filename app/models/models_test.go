@@ -187,3 +187,20 @@ func TestChangelogIsInOrder(t *testing.T) {
 		before = entry.Version
 	}
 }
+
+func TestQuantilesComeFromTheBuckets(t *testing.T) {
+	t.Parallel()
+	r := models.Rollup{Answered: 100, Latencies: map[int]int64{0: 50, 3: 45, 17: 5}}
+	require.Equal(t, 5, r.Quantile(0.5))
+	require.Equal(t, 35, r.Quantile(0.95))
+	require.Equal(t, 40000, r.Quantile(0.99), "beyond the last bound is told as that bound")
+	require.Zero(t, models.Rollup{}.Quantile(0.5))
+}
+
+func TestFirstIDSeparatesEarlierFromLater(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+	first := models.FirstID(models.PrefixEvent, at)
+	require.Less(t, models.NewID(models.PrefixEvent, at.Add(-time.Millisecond)), first)
+	require.LessOrEqual(t, first, models.NewID(models.PrefixEvent, at))
+}

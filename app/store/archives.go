@@ -43,7 +43,8 @@ const (
 			RETURNING l.project_id
 		)
 		INSERT INTO archives (project_id, id, object, token, lease_expires_at)
-		SELECT DISTINCT project_id, $2, project_id || $3::text, $4::uuid, clock_timestamp() + make_interval(secs => $5) FROM marked
+		SELECT m.project_id, $2, m.project_id || $3::text, $4::uuid, clock_timestamp() + make_interval(secs => $5)
+		FROM (SELECT DISTINCT project_id FROM marked) AS m
 		RETURNING project_id, id, object, token::text`
 	// Every column there is, so that what later columns hold is archived as well;
 	// the event's bytes as the text they are, for people.

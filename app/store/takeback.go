@@ -38,6 +38,9 @@ const sqlTakeBack = `
 		-- A claim so old that its day is no longer kept (everything stood still for
 		-- weeks) is taken back without a record, rather than not at all.
 		WHERE m.started_at > now() - make_interval(secs => @kept)
+	), stale AS (
+		INSERT INTO webhook_rollup_stale
+		SELECT DISTINCT date_trunc('hour', m.started_at) FROM moved m WHERE m.started_at < now() - make_interval(secs => @stale)
 	), dead AS (
 		INSERT INTO dead_letters (project_id, id, delivery_id, endpoint_id, event_id, event_type, cause, attempt_id, expires_at)
 		SELECT m.project_id, 'dlq_' || new_ulid(), m.id, m.endpoint_id, m.event_id, m.event_type, @cause, m.lost_attempt,
@@ -54,6 +57,7 @@ func (s *Store) TakeBack(ctx context.Context, lease time.Duration, maxLosses, li
 	err = s.withConn(ctx, func(c *pgx.Conn) error {
 		return c.QueryRow(ctx, sqlTakeBack, pgx.NamedArgs{
 			"lease": lease.Seconds(), "max_losses": maxLosses, "limit": limit, "kept": (AttemptRetention - day).Seconds(),
+			"stale": staleAfter.Seconds(),
 			"cause": string(models.CauseWorkerLost),
 		}).Scan(&count)
 	})

@@ -276,8 +276,10 @@ func TestRecordingKeepsTheTally(t *testing.T) {
 func TestRecordersOfTheSameEndpointsNeverDeadlock(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*store.Outcome){
-		"lanes":     func(o *store.Outcome) { o.CloseLaneFor = time.Minute },
-		"endpoints": func(o *store.Outcome) { o.DisableEndpoint, o.Status, o.Cause = true, models.DeliveryDeadLetter, "http_410" },
+		"lanes": func(o *store.Outcome) { o.CloseLaneFor = time.Minute },
+		"endpoints": func(o *store.Outcome) {
+			o.DisableEndpoint, o.Status, o.Cause = true, models.DeliveryDeadLetter, "http_410"
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
