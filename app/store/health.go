@@ -132,7 +132,7 @@ func (s *Store) JudgeEndpoints(ctx context.Context, limit int) (seen int, err er
 }
 
 func (s *Store) judge(ctx context.Context, endpoint Lane) error {
-	tx, err := s.begin(ctx, endpoint.ProjectID, &pgx.Batch{})
+	tx, err := s.beginTimed(ctx, endpoint.ProjectID, &pgx.Batch{})
 	if err != nil {
 		return err
 	}

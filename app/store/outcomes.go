@@ -138,7 +138,7 @@ func (s *Store) recordOutcomes(ctx context.Context, outcomes []Outcome) error {
 	batch := &pgx.Batch{}
 	lockFirst(batch, outcomes)
 	recordClaims(batch, outcomes, &late)
-	tx, err := s.begin(ctx, "", batch)
+	tx, err := s.beginTimed(ctx, "", batch)
 	if err != nil {
 		return err
 	}

@@ -136,7 +136,7 @@ func (s *Store) DropHistory(ctx context.Context, project models.ProjectID, limit
 // dropDeliveries looks at the limit deliveries after the given one and returns
 // the last, or nothing when there are no more.
 func (s *Store) dropDeliveries(ctx context.Context, project models.ProjectID, after string, limit int) (last string, err error) {
-	tx, err := s.begin(ctx, project, &pgx.Batch{})
+	tx, err := s.beginTimed(ctx, project, &pgx.Batch{})
 	if err != nil {
 		return "", err
 	}
@@ -147,7 +147,7 @@ func (s *Store) dropDeliveries(ctx context.Context, project models.ProjectID, af
 
 // dropEvents is [Store.dropDeliveries] for events.
 func (s *Store) dropEvents(ctx context.Context, project models.ProjectID, after string, limit int) (last string, err error) {
-	tx, err := s.begin(ctx, project, &pgx.Batch{})
+	tx, err := s.beginTimed(ctx, project, &pgx.Batch{})
 	if err != nil {
 		return "", err
 	}

@@ -65,15 +65,11 @@ type statement struct {
 // writes that no API request makes: set-up and operators' commands. It returns
 // the lanes that have something due.
 func (s *Store) Write(ctx context.Context, project models.ProjectID, fn func(*Tx) error) ([]Lane, error) {
-	var now time.Time
-	opening := &pgx.Batch{}
-	opening.Queue(sqlNow).QueryRow(func(row pgx.Row) error { return row.Scan(&now) })
-	tx, err := s.begin(ctx, project, opening)
+	tx, err := s.beginTimed(ctx, project, &pgx.Batch{})
 	if err != nil {
 		return nil, err
 	}
 	defer tx.Rollback(ctx)
-	tx.now = now
 	if err := fn(tx); err != nil {
 		return nil, err
 	}
@@ -81,6 +77,19 @@ func (s *Store) Write(ctx context.Context, project models.ProjectID, fn func(*Tx
 		return nil, translate(err)
 	}
 	return tx.lanes, nil
+}
+
+// beginTimed is [Store.begin] with the transaction's time asked for.
+func (s *Store) beginTimed(ctx context.Context, project models.ProjectID, batch *pgx.Batch) (*Tx, error) {
+	var now time.Time
+	opening := &pgx.Batch{}
+	opening.Queue(sqlNow).QueryRow(func(row pgx.Row) error { return row.Scan(&now) })
+	opening.QueuedQueries = append(opening.QueuedQueries, batch.QueuedQueries...)
+	tx, err := s.begin(ctx, project, opening)
+	if err == nil {
+		tx.now = now
+	}
+	return tx, err
 }
 
 // begin opens a transaction and runs the batch in it, all in one round trip. The
