@@ -52,13 +52,14 @@ const (
 		SELECT l.created_at, json_build_object(
 			'format', 'botix.dead_letter.v1', 'dead_letter', to_jsonb(l) - 'archive_id', 'delivery', to_jsonb(d),
 			'event', to_jsonb(e) || jsonb_build_object('body', convert_from(e.body, 'UTF8'), 'data', convert_from(e.data, 'UTF8')),
-			'attempt', to_jsonb(a))::text
+			'attempt', coalesce(to_jsonb(a), to_jsonb(k)))::text
 		FROM dead_letters l
 		LEFT JOIN webhook_deliveries d ON d.project_id = l.project_id AND d.id = l.delivery_id
 		LEFT JOIN events e ON e.project_id = l.project_id AND e.id = l.event_id
 		LEFT JOIN LATERAL (
 			SELECT * FROM webhook_attempts a WHERE a.project_id = l.project_id AND a.delivery_id = l.delivery_id
 			ORDER BY a.number DESC LIMIT 1) AS a ON true
+		LEFT JOIN dead_letter_attempts k ON k.project_id = l.project_id AND k.id = l.attempt_id
 		WHERE l.project_id = $1 AND l.archive_id = $2 ORDER BY l.id`
 	// Nothing is deleted by whoever has lost the lease.
 	sqlFinishArchive = `

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -23,16 +24,20 @@ func (s *Store) WebhookAttempts(ctx context.Context, project models.ProjectID, p
 }
 
 // WebhookAttempt returns one attempt with its delivery and event, or
-// [ErrNotFound].
+// [ErrNotFound]. The last attempt of a dead letter is there as long as that is.
 func (s *Store) WebhookAttempt(
 	ctx context.Context, project models.ProjectID, id string,
 ) (*models.WebhookAttempt, *models.WebhookDelivery, *models.Event, error) {
 	var attempt models.WebhookAttempt
-	if err := keptAttempts(s.read(ctx), project).Where("id = ?", id).Take(&attempt).Error; err != nil {
+	err := keptAttempts(s.read(ctx), project).Where("id = ?", id).Take(&attempt).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		err = s.read(ctx).Table("dead_letter_attempts").Where("project_id = ? AND id = ?", project, id).Take(&attempt).Error
+	}
+	if err != nil {
 		return nil, nil, nil, one(err, "attempt")
 	}
 	var delivery models.WebhookDelivery
-	err := s.read(ctx).Where("project_id = ? AND id = ?", project, attempt.DeliveryID).Take(&delivery).Error
+	err = s.read(ctx).Where("project_id = ? AND id = ?", project, attempt.DeliveryID).Take(&delivery).Error
 	if err != nil {
 		return nil, nil, nil, one(err, "delivery")
 	}

@@ -15,7 +15,7 @@ import (
 // project, or to no dead letter at all.
 var ErrForeignArchive = errors.New("the archive holds something that is not a dead letter of this project")
 
-// Each of the three takes one archived line. What is there already stays as it
+// Each takes one archived line. What is there already stays as it
 // is, but is locked, so that the retention that deletes old rows either has done
 // it before, and they are made anew, or finds them needed. A delivery that
 // somebody has sent again meanwhile gets no dead letter. The columns are named:
@@ -42,10 +42,16 @@ const (
 		JOIN webhook_deliveries d ON d.project_id = r.project_id AND d.id = r.delivery_id AND d.status = 'dead_letter'
 		JOIN projects p ON p.id = r.project_id JOIN plans t ON t.id = p.plan_id
 		ON CONFLICT DO NOTHING`
+	// Beside the partitions, which are gone, or have it already.
+	sqlRestoreAttempt = `
+		INSERT INTO dead_letter_attempts
+		SELECT r.* FROM jsonb_populate_record(NULL::dead_letter_attempts, nullif($1::jsonb -> 'attempt', 'null')) AS r
+		WHERE r.id IS NOT NULL AND r.project_id = $2
+		ON CONFLICT DO NOTHING`
 )
 
 // RestoreLetters brings dead letters back from lines that [Store.ArchiveLines]
-// made, all or none, each with its event and delivery, and returns how many were
+// made, all or none, each with its event, delivery and last attempt, and returns how many were
 // not there: a line that is restored already adds nothing. Their retention starts
 // anew.
 func (s *Store) RestoreLetters(ctx context.Context, project models.ProjectID, lines [][]byte) (restored int, err error) {
@@ -65,6 +71,7 @@ func (s *Store) RestoreLetters(ctx context.Context, project models.ProjectID, li
 			restored += int(rows.CommandTag().RowsAffected())
 			return rows.Err()
 		}, sqlRestoreLetter, line)
+		tx.exec(sqlRestoreAttempt, line, string(project))
 	}
 	if err := tx.flush(ctx, &pgx.Batch{}); err != nil {
 		return 0, fmt.Errorf("restore dead letters: %w", err)

@@ -50,15 +50,19 @@ const (
 				ORDER BY l.expires_at LIMIT $1 FOR UPDATE SKIP LOCKED) AS d
 			WHERE NOT ($2 AND ` + planArchives + `) LIMIT $1)`
 	planArchives = `coalesce((t.limits ->> 'archive')::boolean, false)`
-	// What a recorder left waiting for an endpoint that was deleted at that moment.
-	// Nothing is left held: that is decided under a lock on the endpoint.
+	// What a recorder left waiting for an endpoint that was deleted at that moment,
+	// and what the deletion itself left.
 	sqlCancelContradictions = `
 		UPDATE webhook_deliveries SET status = 'cancelled', next_attempt_at = NULL, updated_at = clock_timestamp()
 		WHERE (project_id, id) IN (
-			SELECT d.project_id, d.id FROM webhook_endpoints e
-			JOIN webhook_deliveries d ON d.project_id = e.project_id AND d.endpoint_id = e.id
-			WHERE e.status = 'deleted' AND e.updated_at > now() - interval '1 day' AND d.status IN ('pending', 'waiting')
-			LIMIT $1 FOR UPDATE OF d SKIP LOCKED)`
+			SELECT d.project_id, d.id FROM webhook_endpoints e CROSS JOIN LATERAL (
+				(SELECT w.project_id, w.id FROM webhook_deliveries w
+				 WHERE w.project_id = e.project_id AND w.endpoint_id = e.id AND w.status IN ('pending', 'waiting') LIMIT $1)
+				UNION ALL
+				(SELECT h.project_id, h.id FROM webhook_deliveries h
+				 WHERE h.project_id = e.project_id AND h.endpoint_id = e.id AND h.status = 'held' LIMIT $1)) AS d
+			WHERE e.status = 'deleted' AND e.updated_at > now() - interval '1 day' LIMIT $1)
+		AND status IN ('pending', 'waiting', 'held')`
 
 	// Rows are locked in one statement and judged in the next, whose look at the
 	// other tables is then newer than the lock: a restore that brings a dead letter
@@ -77,6 +81,10 @@ const (
 	sqlDropEvents = `
 		DELETE FROM events v WHERE project_id = $1 AND id = ANY ($2)
 		AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.project_id = v.project_id AND d.event_id = v.id)`
+	// Attempts that were saved for dead letters that are gone.
+	sqlDropAttempts = `
+		DELETE FROM dead_letter_attempts a WHERE project_id = $1
+		AND NOT EXISTS (SELECT 1 FROM dead_letters l WHERE l.project_id = a.project_id AND l.delivery_id = a.delivery_id)`
 	sqlDropNotices = `DELETE FROM notices WHERE project_id = $1 AND id < $2`
 	sqlDropRollups = `
 		DELETE FROM webhook_rollups WHERE (project_id, endpoint_id, hour) IN (
@@ -124,6 +132,9 @@ func (s *Store) DropHistory(ctx context.Context, project models.ProjectID, limit
 				return fmt.Errorf("drop old history: %w", err)
 			}
 		}
+	}
+	if _, err := s.affected(ctx, "drop attempts of dead letters", sqlDropAttempts, string(project)); err != nil {
+		return err
 	}
 	now, err := s.now(ctx)
 	if err != nil {

@@ -229,9 +229,6 @@ func (e *engine) setStatus(status models.EndpointStatus) {
 			return err
 		}
 		endpoint.Status, endpoint.Version, endpoint.UpdatedAt = status, endpoint.Version+1, tx.Now()
-		if status == models.EndpointDeleted {
-			tx.CancelWaiting(e.endpoint)
-		}
 		return tx.UpdateEndpoint(endpoint)
 	})
 	require.NoError(e.t, err)
@@ -399,17 +396,19 @@ func TestHoldingAndResumingExcludeEachOther(t *testing.T) {
 	event := e.publish()
 	claimed := e.claim()
 	e.setStatus(models.EndpointPaused)
-	recorded := make(chan error, 1)
-	_, err := e.store.Write(t.Context(), e.project, func(tx *store.Tx) error {
-		endpoint, err := tx.LockEndpoint(t.Context(), e.endpoint)
-		require.NoError(t, err)
-		go func() { recorded <- e.store.RecordOutcomes(t.Context(), []store.Outcome{outcomeOf(claimed)}) }()
-		e.eventuallyWaiting(1)
-		endpoint.Status, endpoint.Version, endpoint.UpdatedAt = models.EndpointActive, endpoint.Version+1, tx.Now()
-		tx.DeliverHeld(e.endpoint)
-		return tx.UpdateEndpoint(endpoint)
-	})
+	resume, err := e.store.DB().BeginTx(t.Context(), nil)
 	require.NoError(t, err)
+	run := func(statement string) {
+		_, err := resume.ExecContext(t.Context(), statement)
+		require.NoError(t, err)
+	}
+	run(`SELECT 1 FROM webhook_endpoints FOR UPDATE`)
+	recorded := make(chan error, 1)
+	go func() { recorded <- e.store.RecordOutcomes(t.Context(), []store.Outcome{outcomeOf(claimed)}) }()
+	e.eventuallyWaiting(1)
+	run(`UPDATE webhook_deliveries SET status = 'pending', next_attempt_at = now() WHERE status = 'held'`)
+	run(`UPDATE webhook_endpoints SET status = 'active'`)
+	require.NoError(t, resume.Commit())
 	require.NoError(t, <-recorded)
 	require.Equal(t, models.DeliveryWaiting, e.delivery(event).Status, "not held by an endpoint that is active")
 }

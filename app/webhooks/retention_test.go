@@ -313,6 +313,47 @@ func TestRestoreTakesNothingFromAnotherProject(t *testing.T) {
 	require.Zero(t, e.count(`events`))
 }
 
+// A dead letter that is kept longer than attempts are is kept with its last one,
+// which goes to the archive with it and comes back.
+func TestDeadLettersKeepTheirLastAttempt(t *testing.T) {
+	t.Parallel()
+	e, b := newEngine(t, ok).archived(), bucket(t)
+	at := clock.System{}.Now().Add(-20 * days)
+	partition := "webhook_attempts_" + at.Format("20060102")
+	e.sql(fmt.Sprintf(`CREATE TABLE %s PARTITION OF webhook_attempts FOR VALUES FROM ('%s+00') TO ('%s+00')`,
+		partition, at.Format(time.DateOnly), at.Add(days).Format(time.DateOnly)))
+	id := e.plant(old{age: 20 * days, changed: 20 * days, status: models.DeliveryDeadLetter, letter: 70 * days})
+	e.sql(`INSERT INTO webhook_attempts (project_id, id, delivery_id, endpoint_id, event_id, event_type, number, step, manual, url, request_id,
+		       request_headers, status_code, error_class, response_body, started_at)
+		SELECT project_id, 'att_' || n, id, endpoint_id, event_id, event_type, n, 1, false, 'http://x', 'req_1', '{"A":["b"]}', 401, 'http_4xx', '\xff00', $1
+		FROM webhook_deliveries, unnest(ARRAY[1, 2]) n`, at)
+	e.sql(`UPDATE dead_letters SET attempt_id = 'att_2'`)
+	both(func() { require.NoError(t, e.store.KeepPartitions(t.Context())) })
+	require.Zero(t, e.count(`pg_class WHERE relname = $1`, partition), "the day is dropped")
+	look := func() (*models.WebhookAttempt, error) {
+		attempt, _, _, err := e.store.WebhookAttempt(t.Context(), e.project, "att_2")
+		return attempt, err
+	}
+	kept, err := look()
+	require.NoError(t, err)
+	require.Equal(t, []byte{0xff, 0}, kept.ResponseBody)
+	require.Equal(t, id, kept.DeliveryID)
+	require.Equal(t, 1, e.count(`dead_letter_attempts`), "the last one only")
+
+	e.sql(`UPDATE dead_letters SET expires_at = now()`)
+	e.archiver(b).Expire(t.Context())
+	e.archiver(b).Forget(t.Context())
+	require.Zero(t, e.count(`dead_letter_attempts`))
+	_, objects := e.lines(b)
+	_, err = webhooks.Restore(t.Context(), e.store, b, e.project, objects[0])
+	require.NoError(t, err)
+	restored, err := look()
+	require.NoError(t, err)
+	require.JSONEq(t, string(kept.RequestHeaders), string(restored.RequestHeaders))
+	restored.RequestHeaders = kept.RequestHeaders
+	require.Equal(t, kept, restored)
+}
+
 // What a restore is about to need is not deleted under it.
 func TestForgettingPassesOverWhatARestoreHolds(t *testing.T) {
 	t.Parallel()
