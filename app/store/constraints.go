@@ -16,6 +16,7 @@ import (
 // SQLSTATE classes and codes, PostgreSQL appendix A.
 const (
 	sqlUniqueViolation = "23505"
+	sqlUndefinedTable  = "42P01"
 	keyConstraint      = "idempotency_keys_pkey"
 )
 
@@ -45,6 +46,12 @@ func translate(err error) error {
 func isKeyCollision(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && pg.Code == sqlUniqueViolation && pg.ConstraintName == keyConstraint
+}
+
+// isUndefinedTable reports whether a statement named a table that is gone.
+func isUndefinedTable(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == sqlUndefinedTable
 }
 
 // unavailableClasses are the SQLSTATE classes that say the database cannot do

@@ -47,15 +47,16 @@ const (
 // other.
 func (s *Store) KeepPartitions(ctx context.Context) error {
 	err := s.withConn(ctx, func(c *pgx.Conn) error {
-		if err := saveLastAttempts(ctx, c); err != nil {
+		// One day for both: what is dropped is what was saved from.
+		var today time.Time
+		if err := c.QueryRow(ctx, sqlToday).Scan(&today); err != nil {
+			return err
+		}
+		if err := saveLastAttempts(ctx, c, today.Add(-AttemptRetention)); err != nil {
 			return err
 		}
 		return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
 			if _, err := tx.Exec(ctx, sqlPartitionLock); err != nil {
-				return err
-			}
-			var today time.Time
-			if err := tx.QueryRow(ctx, sqlToday).Scan(&today); err != nil {
 				return err
 			}
 			for table, retention := range partitioned {
@@ -91,7 +92,6 @@ func makePartitions(ctx context.Context, tx pgx.Tx, table string, today time.Tim
 // querier is a connection or a transaction on it.
 type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
 // oldPartitions are the names of a table's partitions that end before the given
@@ -109,12 +109,8 @@ func oldPartitions(ctx context.Context, q querier, table string, before time.Tim
 // attempts that dead letters name: a dead letter is kept with its last attempt,
 // for as long as the plan says (contract §5). It goes through the dead letters
 // page by page, so that no statement takes long.
-func saveLastAttempts(ctx context.Context, c *pgx.Conn) error {
-	var today time.Time
-	if err := c.QueryRow(ctx, sqlToday).Scan(&today); err != nil {
-		return err
-	}
-	names, err := oldPartitions(ctx, c, attemptsTable, today.Add(-AttemptRetention))
+func saveLastAttempts(ctx context.Context, c *pgx.Conn, before time.Time) error {
+	names, err := oldPartitions(ctx, c, attemptsTable, before)
 	if err != nil {
 		return err
 	}
@@ -122,7 +118,7 @@ func saveLastAttempts(ctx context.Context, c *pgx.Conn) error {
 		save := fmt.Sprintf(sqlSaveAttempts, pgx.Identifier{name}.Sanitize())
 		for project, id := "", ""; ; {
 			err := c.QueryRow(ctx, save, project, id, saveBatch).Scan(&project, &id)
-			if errors.Is(err, pgx.ErrNoRows) {
+			if errors.Is(err, pgx.ErrNoRows) || isUndefinedTable(err) { // somebody else has saved all and dropped it
 				break
 			}
 			if err != nil {
