@@ -9,6 +9,7 @@ import (
 
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
+	"github.com/botix-pro/platform/app/webhooks"
 )
 
 func newAdmin(t *testing.T, h *harness) *Admin {
@@ -121,4 +122,53 @@ func TestPurgeChangesNoAnswer(t *testing.T) {
 	purge(t.Context(), h.base)
 	require.NoError(t, h.base.store.DB().QueryRowContext(t.Context(), count, string(h.project)).Scan(&bytes))
 	require.Equal(t, -1, bytes, "the tombstone is gone")
+}
+
+// Operators find what went to the archive, and bring it back with the address that
+// the configuration names.
+func TestArchivesAreListedAndRestored(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	h.base.cfg.ArchiveURL = "file://" + t.TempDir() + "/new/folder"
+	a := newAdmin(t, h)
+	project, err := a.CreateProject(t.Context(), "Shop", models.ModeLive, "enterprise")
+	require.NoError(t, err)
+	plantExpired(t, h, project.ID)
+	bucket, err := openArchive(t.Context(), h.base.cfg.ArchiveURL)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, bucket.Close()) })
+	keeper := webhooks.NewKeeper(webhooks.KeeperConfig{Store: h.base.store, Archive: bucket, Log: h.base.log})
+	var archives []models.Archive
+	require.Eventually(t, func() bool { // the database is shared: others' keepers may take turns
+		keeper.Expire(t.Context())
+		archives, err = a.Archives(t.Context(), project.ID, "")
+		return err == nil && len(archives) == 1
+	}, 10*time.Second, 10*time.Millisecond)
+	require.Equal(t, 1, archives[0].Letters)
+
+	for _, want := range []int{1, 0} {
+		restored, err := a.RestoreArchive(t.Context(), project.ID, archives[0].Object)
+		require.NoError(t, err)
+		require.Equal(t, Restored{Object: archives[0].Object, Restored: want}, restored)
+	}
+	_, err = a.RestoreArchive(t.Context(), h.project, archives[0].Object)
+	require.ErrorIs(t, err, store.ErrNotFound, "not another project's")
+	a.archiveURL = ""
+	_, err = a.RestoreArchive(t.Context(), project.ID, archives[0].Object)
+	require.ErrorContains(t, err, "ARCHIVE_URL")
+}
+
+// plantExpired plants a dead letter whose retention is over, with all it belongs to.
+func plantExpired(t *testing.T, h *harness, project models.ProjectID) {
+	t.Helper()
+	for _, statement := range []string{
+		`INSERT INTO events (project_id, id, type, source, api_version, request_id, body, created_at)
+		 VALUES ($1, 'evt_1', 'a.b', 'api', '2026-12-01', 'req_1', '{}', now())`,
+		`INSERT INTO webhook_deliveries (project_id, id, event_id, event_type, endpoint_id, status) VALUES ($1, 'whd_1', 'evt_1', 'a.b', 'whe_1', 'dead_letter')`,
+		`INSERT INTO dead_letters (project_id, id, delivery_id, endpoint_id, event_id, event_type, cause, expires_at)
+		 VALUES ($1, 'dlq_1', 'whd_1', 'whe_1', 'evt_1', 'a.b', 'http_401', now())`,
+	} {
+		_, err := h.base.store.DB().ExecContext(t.Context(), statement, string(project))
+		require.NoError(t, err)
+	}
 }

@@ -21,6 +21,8 @@
 //   - [Drainer] (drain.go): takes a lane, claims what is due, has it sent.
 //   - deliver.go: one claimed delivery, from sending to what becomes of it.
 //   - record.go: outcomes, many in one transaction.
+//   - [Keeper] (keeper.go, archive.go): what time asks for. It judges endpoints,
+//     expires, archives and forgets what is old, sums up, and mails notices.
 //
 // A receiver is a stranger. What it answers is bounded before it is read, kept
 // as bytes, and never changes the verdict that its status gave.
