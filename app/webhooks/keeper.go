@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"time"
 
 	"gocloud.dev/blob"
@@ -142,6 +143,16 @@ func (k *Keeper) sendMail(ctx context.Context, m models.NoticeMail) error {
 	return k.cfg.Store.MailDone(context.WithoutCancel(ctx), m, failure)
 }
 
+// withoutSecrets leaves out of an endpoint's URL what may be a password: mail is
+// read by more than its receiver.
+func withoutSecrets(rawURL string) string {
+	parsed, err := url.Parse(rawURL)
+	if err != nil {
+		return ""
+	}
+	return (&url.URL{Scheme: parsed.Scheme, Host: parsed.Host, Path: parsed.Path}).String()
+}
+
 func subjectOf(m models.NoticeMail) string {
 	switch m.Kind {
 	case models.NoticeDisabled:
@@ -154,7 +165,7 @@ func subjectOf(m models.NoticeMail) string {
 }
 
 func textOf(m models.NoticeMail) string {
-	endpoint := fmt.Sprintf("Endpoint: %s\nURL: %s\n", m.EndpointID, m.Params.URL)
+	endpoint := fmt.Sprintf("Endpoint: %s\nURL: %s\n", m.EndpointID, withoutSecrets(m.Params.URL))
 	if m.Params.FailingSince != nil {
 		endpoint += fmt.Sprintf("Failing since: %s\nFailed attempts since then: %d\n", m.Params.FailingSince.UTC().Format(time.RFC1123), m.Params.Failures)
 	}

@@ -101,6 +101,7 @@ func failing(t *testing.T, members ...string) *engine {
 		return nil
 	})
 	require.NoError(t, err)
+	e.sql(`UPDATE webhook_endpoints SET url = url || '/in?token=hunter2'`)
 	e.ail("60 hours", 5, 1)
 	e.keeper().Judge(t.Context())
 	return e
@@ -115,6 +116,7 @@ func TestMembersGetOneMailEach(t *testing.T) {
 	require.Len(t, got, 2)
 	require.ElementsMatch(t, []string{"ada@example.com", "bob@example.com"}, []string{got[0].to, got[1].to})
 	text := strings.ReplaceAll(got[0].text, "=\r\n", "")
+	require.NotContains(t, text, "hunter2", "what may be a secret is not mailed")
 	for _, part := range []string{"From: \"BOTIX\" <noreply@example.com>", "50 %", e.endpoint, e.receiver.server.URL, "Message-ID: <ntc_"} {
 		require.Contains(t, text, part)
 	}

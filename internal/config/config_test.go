@@ -149,7 +149,8 @@ func TestWarnsOfWhatIsSeldomMeant(t *testing.T) {
 
 func TestSecretsNeverReachALogOrAnError(t *testing.T) {
 	t.Parallel()
-	cfg, err := config.Load(with("DATABASE_URL=postgres://botix:hunter2@db/botix?sslpassword=hunter2&sslmode=require"))
+	cfg, err := config.Load(with("DATABASE_URL=postgres://botix:hunter2@db/botix?sslpassword=hunter2&sslmode=require",
+		"SMTP_URL=smtps://botix:hunter2@mail.example.com", "SMTP_FROM=noreply@example.com", "ARCHIVE_URL=s3://bucket?secret=hunter2"))
 	require.NoError(t, err)
 	var out bytes.Buffer
 	slog.New(slog.NewJSONHandler(&out, nil)).Info("starting", "config", cfg)

@@ -224,6 +224,11 @@ func worksWithoutScript(t *testing.T, running runningBrowser) {
 // fitsWindows: no page is wider than its window; what is wide scrolls inside.
 func fitsWindows(t *testing.T, running runningBrowser) {
 	queries := colourfulQueries()
+	_, n := told(queries.attempts[3].URL)
+	for _, kind := range []models.NoticeKind{models.NoticeFailing, models.NoticeDisabled, models.NoticeRecovered} {
+		n.Kind = kind
+		queries.notices = append(queries.notices, n)
+	}
 	s := databaseSite(t, openDatabase(t), queries)
 	empty := databaseSite(t, openDatabase(t), newQueries(0))
 	folder := os.Getenv(screenshotsVariable)
