@@ -28,9 +28,11 @@ var ErrAway = errors.New("Redis did not answer a moment ago") //nolint:staticche
 
 // Pipe sends commands. It is safe for concurrent use.
 type Pipe struct {
-	client     redis.UniversalClient
-	clock      clock.Clock
-	blindUntil atomic.Int64 // Unix milliseconds
+	client redis.UniversalClient
+	clock  clock.Clock
+	// blindUntil is when Redis may be asked again, in Unix milliseconds; 0 while
+	// it answers.
+	blindUntil atomic.Int64
 
 	mu      sync.Mutex
 	waiting []*question
@@ -54,7 +56,7 @@ func New(client redis.UniversalClient, clk clock.Clock) *Pipe {
 // values on, not its end; the client's own timeouts bound the wait. Errors other
 // than Redis's own replies are wrapped; see [Lost].
 func (p *Pipe) Do(ctx context.Context, command redis.Cmder) error {
-	if p.clock.Now().UnixMilli() < p.blindUntil.Load() {
+	if !p.mayAsk() {
 		return ErrAway
 	}
 	mine := &question{command: command, answered: make(chan struct{})}
@@ -62,7 +64,19 @@ func (p *Pipe) Do(ctx context.Context, command redis.Cmder) error {
 		p.fly(context.WithoutCancel(ctx))
 	}
 	<-mine.answered
-	return p.judge(command.Err())
+	return explain(command.Err())
+}
+
+// mayAsk is false while Redis is known not to answer. When that time is over one
+// question finds out for everybody: whatever else comes meanwhile would wait for
+// the same timeout.
+func (p *Pipe) mayAsk() bool {
+	until := p.blindUntil.Load()
+	if until == 0 {
+		return true
+	}
+	now := p.clock.Now()
+	return now.UnixMilli() >= until && p.blindUntil.CompareAndSwap(until, now.Add(blindFor).UnixMilli())
 }
 
 // join queues a question and reports whether its asker has to fly.
@@ -80,14 +94,7 @@ func (p *Pipe) join(q *question) bool {
 // fly takes everything that is waiting along. Whatever came meanwhile is another
 // goroutine's, so that no caller carries others' questions beyond its own.
 func (p *Pipe) fly(ctx context.Context) {
-	p.mu.Lock()
-	aboard := p.waiting
-	p.waiting = nil
-	p.mu.Unlock()
-	p.exchange(ctx, aboard)
-	for _, q := range aboard {
-		close(q.answered)
-	}
+	p.carry(ctx, p.board())
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.waiting) > 0 {
@@ -95,6 +102,36 @@ func (p *Pipe) fly(ctx context.Context) {
 		return
 	}
 	p.flights--
+}
+
+// board takes everything that is waiting.
+func (p *Pipe) board() []*question {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	aboard := p.waiting
+	p.waiting = nil
+	return aboard
+}
+
+// carry makes one round trip. What waits when it fails is told so, and not sent
+// into the same timeout.
+func (p *Pipe) carry(ctx context.Context, aboard []*question) {
+	if len(aboard) == 0 {
+		return // another flight failed and has told them
+	}
+	p.exchange(ctx, aboard)
+	if answered(aboard) {
+		p.seen()
+	} else {
+		p.blindUntil.Store(p.clock.Now().Add(blindFor).UnixMilli())
+		for _, q := range p.board() {
+			q.command.SetErr(ErrAway)
+			aboard = append(aboard, q)
+		}
+	}
+	for _, q := range aboard {
+		close(q.answered)
+	}
 }
 
 func (p *Pipe) exchange(ctx context.Context, aboard []*question) {
@@ -109,21 +146,40 @@ func (p *Pipe) exchange(ctx context.Context, aboard []*question) {
 	_, _ = pipeline.Exec(ctx) // each command has its own
 }
 
-// judge tells a reply from an outage.
-func (p *Pipe) judge(err error) error {
-	var reply redis.Error
-	if err == nil || errors.As(err, &reply) {
-		return err //nolint:wrapcheck // Redis's own words, redis.Nil among them
+// seen ends the blind time, and leaves alone what every question reads.
+func (p *Pipe) seen() {
+	if p.blindUntil.Load() != 0 {
+		p.blindUntil.Store(0)
 	}
-	p.blindUntil.Store(p.clock.Now().Add(blindFor).UnixMilli())
+}
+
+// answered reports whether Redis replied to everything in a round trip.
+func answered(aboard []*question) bool {
+	for _, q := range aboard {
+		if err := q.command.Err(); err != nil && !isReply(err) {
+			return false
+		}
+	}
+	return true
+}
+
+// explain tells a reply from an outage.
+func explain(err error) error {
+	if err == nil || isReply(err) {
+		return err // Redis's own words, redis.Nil among them
+	}
 	return fmt.Errorf("ask Redis: %w", err)
+}
+
+func isReply(err error) bool {
+	var reply redis.Error
+	return errors.As(err, &reply)
 }
 
 // Lost reports whether a command that failed may have taken effect all the same:
 // it was sent, and its reply did not arrive.
 func Lost(err error) bool {
-	var reply redis.Error
-	return err != nil && !errors.As(err, &reply) && !neverSent(err)
+	return err != nil && !isReply(err) && !neverSent(err)
 }
 
 func neverSent(err error) bool {

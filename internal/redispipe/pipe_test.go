@@ -156,3 +156,51 @@ func TestOutageIsFoundOutOnceASecond(t *testing.T) {
 	require.NotErrorIs(t, err, redispipe.ErrAway)
 	require.Greater(t, dials, before)
 }
+
+// When the blind time is over, one question finds out; the others are not sent
+// into the same timeout, and what waited for a failed round trip is not either.
+func TestOneQuestionFindsOutForEverybody(t *testing.T) {
+	t.Parallel()
+	clk := clock.NewManual(time.Date(2026, 12, 1, 10, 0, 0, 0, time.UTC))
+	dialled, refuse := make(chan struct{}, 1000), make(chan struct{})
+	pipe := redispipe.New(client(t, "redis://127.0.0.1:1", func(o *redis.Options) {
+		o.DialTimeout, o.PoolTimeout = time.Minute, time.Minute
+		o.Dialer = func(context.Context, string, string) (net.Conn, error) {
+			dialled <- struct{}{}
+			<-refuse
+			return nil, &net.OpError{Op: "dial", Err: errors.New("refused")}
+		}
+	}), clk)
+	results := make(chan error, 100)
+	ask := func() {
+		_, err := get(context.Background(), pipe, "k")
+		results <- err
+	}
+	for range 50 {
+		go ask()
+	}
+	require.Eventually(t, func() bool { return pipe.Waiting() == 48 }, 10*time.Second, time.Millisecond, "two fly, the rest waits")
+	close(refuse)
+	sent := 0
+	for range 50 {
+		if err := <-results; !errors.Is(err, redispipe.ErrAway) {
+			require.Error(t, err)
+			sent++
+		}
+	}
+	require.Equal(t, 2, sent, "what waited was told, not sent")
+
+	clk.Advance(time.Second)
+	refuse = make(chan struct{})
+	for len(dialled) > 0 {
+		<-dialled
+	}
+	go ask()
+	<-dialled // it is finding out
+	for range 20 {
+		_, err := get(t.Context(), pipe, "k")
+		require.ErrorIs(t, err, redispipe.ErrAway)
+	}
+	close(refuse)
+	require.NotErrorIs(t, <-results, redispipe.ErrAway)
+}
