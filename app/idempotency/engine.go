@@ -143,24 +143,17 @@ func (e *Engine) execute(ctx context.Context, op Operation, tx *store.Tx, execut
 
 // afterCommit decides what a failed commit means.
 func (e *Engine) afterCommit(ctx context.Context, op Operation, tx *store.Tx, err error) (Result, error) {
-	var known *models.Error
-	switch {
-	case errors.As(err, &known):
-		return e.storeRefusal(ctx, op, tx, err)
-	case errors.Is(err, store.ErrKeyTaken), errors.Is(err, store.ErrCommitUnknown):
+	if errors.Is(err, store.ErrKeyTaken) || errors.Is(err, store.ErrCommitUnknown) {
 		return e.settle(ctx, op, err)
-	case store.IsUnavailable(err):
-		return Result{}, models.Unavailable(err, models.NotApplied)
-	default:
-		return Result{}, models.Internal(err)
 	}
+	return e.storeRefusal(ctx, op, tx, err)
 }
 
-// storeRefusal ends an operation whose execution returned an error: one that
+// storeRefusal ends an operation that failed before it was committed: an error that
 // the contract stores is committed with the key, alone; any other leaves the
 // key free.
 func (e *Engine) storeRefusal(ctx context.Context, op Operation, tx *store.Tx, err error) (Result, error) {
-	known := models.AsError(err)
+	known := notApplied(err)
 	if !known.Stored() {
 		return Result{}, known
 	}
@@ -173,6 +166,16 @@ func (e *Engine) storeRefusal(ctx context.Context, op Operation, tx *store.Tx, e
 		return Result{}, models.Unavailable(err, models.NotApplied)
 	}
 	return Result{Answer: answer, FirstRequestID: op.RequestID}, nil
+}
+
+// notApplied is what a caller is told of an error that kept an operation from
+// being committed: a database that failed it can be asked again.
+func notApplied(err error) *models.Error {
+	var known *models.Error
+	if !errors.As(err, &known) && store.IsUnavailable(err) {
+		return models.Unavailable(err, models.NotApplied)
+	}
+	return models.AsError(err)
 }
 
 // guarded turns a panic into an error, so that it rolls back like one.

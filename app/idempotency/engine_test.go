@@ -329,6 +329,41 @@ func TestUnreachableDatabaseSpeaksOfThisRequestOnly(t *testing.T) {
 	require.True(t, models.AsError(err).Early)
 }
 
+// What an execution waits for in the database may not come in time, or the
+// database go away under it: that is no fault in the request's way of being
+// carried out, and the caller is told when to try again.
+func TestDatabaseThatFailsAnExecutionIsUnavailable(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	held, done := make(chan struct{}), make(chan struct{})
+	var holder sync.WaitGroup
+	holder.Go(func() {
+		_, _ = b.store.Write(t.Context(), b.project, func(tx *store.Tx) error {
+			_, err := tx.LockContactByExternalID(t.Context(), "wanted")
+			close(held)
+			<-done
+			return err
+		})
+	})
+	<-held
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	_, err := b.engine.Run(ctx, b.operation("k", "x"), func(ctx context.Context, tx *store.Tx) (models.Answer, error) {
+		_, err := tx.LockContactByExternalID(ctx, "wanted")
+		return models.Answer{}, err
+	})
+	close(done)
+	holder.Wait()
+	require.Equal(t, models.CodeServiceUnavailable, codeOf(t, err))
+	known := models.AsError(err)
+	require.Equal(t, models.NotApplied, known.Applied())
+	require.Positive(t, known.RetryAfter)
+	require.Eventually(t, func() bool { // the session ends when it notices that nobody listens
+		_, err = b.engine.Run(t.Context(), b.operation("k", "x"), b.create("wanted"))
+		return err == nil
+	}, 10*time.Second, 20*time.Millisecond, "the key is free")
+}
+
 // age makes the project's keys expire the given time ago.
 func (b *bundle) age(t *testing.T, ago string) {
 	t.Helper()
