@@ -19,8 +19,9 @@ import (
 
 const (
 	problemType = "application/problem+json"
-	scopeOfOne  = "request"   // the outcome speaks of this physical request only
-	scopeOfAll  = "operation" // the outcome speaks of everything done under the key
+	challenge   = `Bearer realm="botix"` // without one a 401 is none (RFC 9110 §15.5.2)
+	scopeOfOne  = "request"              // the outcome speaks of this physical request only
+	scopeOfAll  = "operation"            // the outcome speaks of everything done under the key
 
 	// What callers sent may come back in an error, cut to these lengths: in
 	// characters and, for pointers, in bytes.
@@ -127,6 +128,9 @@ func cut(text string, most int) string {
 
 func problemHeaders(err *models.Error) http.Header {
 	header := http.Header{"Content-Type": {problemType}}
+	if err.Status() == http.StatusUnauthorized {
+		header.Set(echo.HeaderWWWAuthenticate, challenge)
+	}
 	if err.RetryAfter > 0 {
 		header.Set("Retry-After", seconds(err.RetryAfter))
 	}
