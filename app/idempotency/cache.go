@@ -16,13 +16,15 @@ import (
 
 const (
 	// cacheFor is how long a repeated answer is kept: a client that repeats at
-	// all does so again within minutes.
-	cacheFor = 10 * time.Minute
+	// all does so again soon.
+	cacheFor = 2 * time.Minute
 	// expiryMargin: so close to its expiry an answer is the database's to judge,
 	// by its own clock.
 	expiryMargin = time.Minute
-	// maxCached bounds what one answer takes, in bytes of its body.
-	maxCached = 64 << 10
+	// maxCached bounds what one answer takes, in bytes of its body. With cacheFor
+	// it bounds what one key can make Redis hold, which also has the limits' counters
+	// and the queue's hints and evicts nothing: 5000 repeats a minute, some 60 MB.
+	maxCached = 4 << 10
 )
 
 // Cache keeps answers that were asked for again in Redis, where repeats find

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -172,6 +173,23 @@ func TestAnswerWithASecretIsNotCached(t *testing.T) {
 		})
 		require.NoError(t, err)
 		require.Equal(t, "whsec_1", string(result.Answer.Body))
+	}
+	require.Empty(t, b.cachedValue(t, client))
+}
+
+// What a client can make Redis hold is bounded: a large answer is PostgreSQL's to
+// repeat.
+func TestLargeAnswerIsNotCached(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	client := b.withCache(t, b.store.Incarnation, clock.System{})
+	large := strings.Repeat("x", 4<<10+1)
+	for range 3 {
+		result, err := b.engine.Run(t.Context(), b.operation("k", "body"), func(context.Context, *store.Tx) (models.Answer, error) {
+			return models.Answer{Status: http.StatusCreated, Header: http.Header{}, Body: []byte(large)}, nil
+		})
+		require.NoError(t, err)
+		require.Equal(t, large, string(result.Answer.Body))
 	}
 	require.Empty(t, b.cachedValue(t, client))
 }
