@@ -118,6 +118,7 @@ func TestBadEndpointsAreRefusedWithTheReason(t *testing.T) {
 		`{"url":"https://93.184.216.34/","event_types":["contact"]}`:                             "/event_types/0",
 		`{"url":"https://93.184.216.34/","event_types":["*"],"headers":{"X-Event-Id":"forged"}}`: "/headers/X-Event-Id",
 		`{"url":"https://93.184.216.34/","event_types":["*"],"headers":{"X-A":"a\r\nX-B: b"}}`:   "/headers/X-A",
+		`{"url":"https://93.184.216.34/","event_types":["*"],"headers":{"X-A":null}}`:            "/headers/X-A",
 		`{"url":"https://93.184.216.34/","event_types":["*"],"max_in_flight":101}`:               "/max_in_flight",
 	} {
 		refused := h.post(t, "/webhook-endpoints", body)

@@ -39,6 +39,15 @@ const (
 	fieldNotFound  = "NOT_FOUND"
 )
 
+// nullIsNoText refuses null where a text must be, as an element or as the value of
+// a name: the decoder would make an empty text of it.
+var nullIsNoText = json.WithUnmarshalers(json.UnmarshalFromFunc(func(decoder *jsontext.Decoder, _ *string) error {
+	if decoder.PeekKind() == 'n' {
+		return errors.New("null is no text")
+	}
+	return errors.ErrUnsupported // leaves it to the decoder
+}))
+
 // decode reads a request's JSON object strictly (contract §1): the right media
 // type, UTF-8, no unknown field, no wrong type, no name twice, no NUL. The error
 // names the JSON pointer. null leaves the field as if it were absent.
@@ -69,7 +78,7 @@ func decodeAs[T any](r *middleware.Request, mediaTypes ...string) (T, error) {
 	if err := checkObject(r.Body); err != nil {
 		return value, err
 	}
-	if err := json.Unmarshal(r.Body, &value, json.RejectUnknownMembers(true)); err != nil {
+	if err := json.Unmarshal(r.Body, &value, json.RejectUnknownMembers(true), nullIsNoText); err != nil {
 		return value, decodeError(err)
 	}
 	return value, nil
