@@ -104,11 +104,16 @@ func render(p page) ([]byte, error) {
 
 // Register mounts the pages.
 func (d *Docs) Register(e *echo.Echo) {
-	e.GET(pathRoot, func(c echo.Context) error { return c.Redirect(http.StatusFound, pathErrorCodes) }, headers)
+	mount(e, pathRoot, func(c echo.Context) error { return c.Redirect(http.StatusFound, pathErrorCodes) })
 	for path, html := range d.rendered {
-		e.GET(path, func(c echo.Context) error { return c.Blob(http.StatusOK, "text/html; charset=utf-8", html) }, headers)
+		mount(e, path, func(c echo.Context) error { return c.Blob(http.StatusOK, "text/html; charset=utf-8", html) })
 	}
-	e.GET(pathStyle, func(c echo.Context) error { return c.Blob(http.StatusOK, "text/css; charset=utf-8", style) }, headers)
+	mount(e, pathStyle, func(c echo.Context) error { return c.Blob(http.StatusOK, "text/css; charset=utf-8", style) })
+}
+
+func mount(e *echo.Echo, path string, answer echo.HandlerFunc) {
+	e.GET(path, answer, headers)
+	e.HEAD(path, answer, headers)
 }
 
 func headers(next echo.HandlerFunc) echo.HandlerFunc {

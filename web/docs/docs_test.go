@@ -15,12 +15,17 @@ import (
 
 func get(t *testing.T, path string) *httptest.ResponseRecorder {
 	t.Helper()
+	return ask(t, http.MethodGet, path)
+}
+
+func ask(t *testing.T, method, path string) *httptest.ResponseRecorder {
+	t.Helper()
 	pages, err := docs.New()
 	require.NoError(t, err)
 	e := echo.New()
 	pages.Register(e)
 	answer := httptest.NewRecorder()
-	e.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, http.NoBody))
+	e.ServeHTTP(answer, httptest.NewRequest(method, path, http.NoBody))
 	return answer
 }
 
@@ -65,4 +70,12 @@ func TestTheRootLeadsToAPageAndTheStyleIsThere(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "/docs/error-codes", get(t, "/docs").Header().Get("Location"))
 	require.Equal(t, "text/css; charset=utf-8", get(t, "/docs/docs.css").Header().Get("Content-Type"))
+}
+
+// Whoever checks links asks with HEAD: each error's type URL leads here.
+func TestPagesAnswerHead(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/docs", "/docs/error-codes", "/docs/changelog", "/docs/docs.css"} {
+		require.Equal(t, get(t, path).Code, ask(t, http.MethodHead, path).Code, path)
+	}
 }
