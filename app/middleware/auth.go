@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// callerTTL bounds how long a server may act on what it knew about a key:
-	// a revoked key stops working within 5 seconds, a plan's new limit holds
-	// within 10 (contract §1, §4).
+	// callerTTL bounds how long a server may act on what it knew about a key, from
+	// the moment it asked: a revoked key stops working within 5 seconds, a plan's
+	// new limit holds within 10 (contract §1, §4).
 	callerTTL     = 4 * time.Second
 	maxCallers    = 100_000
 	lookUpTimeout = 3 * time.Second
@@ -31,11 +31,18 @@ type Callers interface {
 	CallerByKeyHash(ctx context.Context, hash []byte) (*models.Caller, error)
 }
 
+// known is what a question found out: whom a key speaks for, nil for an unknown
+// one, at the time at which it was asked.
+type known struct {
+	caller *models.Caller
+	asked  time.Time
+}
+
 // Auth is PublicApiAuth: it finds the caller behind the API key, counts the
 // request against the plan's limit and announces the limit on the answer.
 type Auth struct {
 	callers   Callers
-	cache     *otter.Cache[string, *models.Caller]
+	cache     *otter.Cache[string, known]
 	limiter   *ratelimit.Limiter
 	clock     clock.Clock
 	uses      *KeyUses
@@ -47,9 +54,11 @@ type Auth struct {
 func NewAuth(callers Callers, limiter *ratelimit.Limiter, uses *KeyUses, clk clock.Clock, strangers int) *Auth {
 	return &Auth{
 		callers: callers, limiter: limiter, uses: uses, clock: clk, strangers: strangers,
-		cache: otter.Must(&otter.Options[string, *models.Caller]{
-			MaximumSize:      maxCallers,
-			ExpiryCalculator: otter.ExpiryWriting[string, *models.Caller](callerTTL),
+		cache: otter.Must(&otter.Options[string, known]{
+			MaximumSize: maxCallers,
+			ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, known]) time.Duration {
+				return max(callerTTL-clk.Now().Sub(e.Value.asked), time.Millisecond)
+			}),
 		}),
 	}
 }
@@ -70,8 +79,8 @@ func (a *Auth) PublicAPI(next echo.HandlerFunc) echo.HandlerFunc {
 func (a *Auth) Unmatched(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		err := a.admit(c)
-		var known *models.Error
-		if err != nil && (!errors.As(err, &known) || known.Code != models.CodeAPIKeyMissing) {
+		var refused *models.Error
+		if err != nil && (!errors.As(err, &refused) || refused.Code != models.CodeAPIKeyMissing) {
 			return err
 		}
 		return next(c)
@@ -145,14 +154,16 @@ func (a *Auth) identify(ctx context.Context, authorization []string) (*models.Ca
 func (a *Auth) find(ctx context.Context, hash []byte) (*models.Caller, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookUpTimeout)
 	defer cancel()
-	return a.cache.Get(ctx, string(hash), otter.LoaderFunc[string, *models.Caller](
-		func(ctx context.Context, hash string) (*models.Caller, error) {
+	found, err := a.cache.Get(ctx, string(hash), otter.LoaderFunc[string, known](
+		func(ctx context.Context, hash string) (known, error) {
+			asked := a.clock.Now()
 			caller, err := a.callers.CallerByKeyHash(ctx, []byte(hash))
 			if errors.Is(err, store.ErrNotFound) {
-				return nil, nil // "unknown" is worth remembering
+				return known{asked: asked}, nil // "unknown" is worth remembering
 			}
-			return caller, err
+			return known{caller, asked}, err
 		}))
+	return found.caller, err
 }
 
 // bearer extracts the key from the Authorization header (RFC 6750 §2.1).

@@ -1,13 +1,41 @@
 package middleware
 
 import (
+	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/internal/clock"
 )
+
+// slowCallers takes three seconds to answer, and counts what it was asked.
+type slowCallers struct {
+	clock *clock.Manual
+	asked atomic.Int32
+}
+
+func (s *slowCallers) CallerByKeyHash(context.Context, []byte) (*models.Caller, error) {
+	s.clock.Advance(3 * time.Second)
+	s.asked.Add(1)
+	return &models.Caller{}, nil
+}
+
+// What a slow answer says may have been revoked since it was asked for: the 5
+// seconds count from there.
+func TestWhatIsKnownOfAKeyAgesFromWhenItWasAsked(t *testing.T) {
+	t.Parallel()
+	callers := &slowCallers{clock: clock.NewManual(time.Date(2026, 12, 1, 10, 0, 0, 0, time.UTC))}
+	auth := NewAuth(callers, nil, nil, callers.clock, 1)
+	require.Eventually(t, func() bool {
+		_, err := auth.find(t.Context(), []byte("hash"))
+		return err == nil && callers.asked.Load() > 1
+	}, callerTTL-time.Second, 10*time.Millisecond)
+}
 
 // Whatever the header holds, it is refused with a code and without showing any
 // of it, or holds one well-formed key, which the plain header names as well.
