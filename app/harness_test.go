@@ -29,7 +29,12 @@ import (
 	"github.com/botix-pro/platform/internal/testenv"
 )
 
-func TestMain(m *testing.M) { testenv.Main(m) }
+func TestMain(m *testing.M) {
+	// Where no logger is handed over, such as in GORM: failing is what many of
+	// these tests do.
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	testenv.Main(m)
+}
 
 // harness is a server of its own on the package's database, with a project and
 // a key. Every answer is held against api/openapi.yaml.

@@ -166,11 +166,12 @@ func byExternalID(t *testing.T, h *harness) string {
 	return path
 }
 
-// delivery is one to the endpoint that every project of the harness has.
+// delivery is one to the endpoint that every project of the harness has, nobody
+// else's: the tests beside this one make their own.
 func delivery(t *testing.T, h *harness) string {
 	t.Helper()
-	made("/events", `{"type":"order.paid"}`)(t, h)
-	rows := h.get(t, "/webhook-deliveries?limit=1").object(t)["data"].([]any)
+	event := strings.TrimPrefix(made("/events", `{"type":"order.paid"}`)(t, h), "/events/")
+	rows := h.get(t, "/webhook-deliveries?limit=1&event_id="+event).object(t)["data"].([]any)
 	return "/webhook-deliveries/" + rows[0].(map[string]any)["id"].(string)
 }
 
