@@ -71,6 +71,14 @@ func (h *harness) serve(t *testing.T, routes []middleware.Route) {
 	h.url = server.URL
 }
 
+// alone gives a harness a database of its own: whoever runs jobs runs all that
+// there are, and must not run those that another test is looking at.
+func alone(t *testing.T) func(*config.Config) {
+	t.Helper()
+	url := testenv.FreshDatabaseURL(t)
+	return func(c *config.Config) { c.DatabaseURL = url }
+}
+
 func testConfig(t *testing.T) config.Config {
 	t.Helper()
 	cfg, err := config.Load([]string{

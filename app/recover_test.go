@@ -72,7 +72,7 @@ func TestRetryByHandStartsAnewAndKeepsTheNumber(t *testing.T) {
 	for _, from := range []string{"waiting", "held", "dead_letter", "delivered"} {
 		t.Run(from, func(t *testing.T) {
 			t.Parallel()
-			h := newHarness(t, loopback)
+			h := newHarness(t, loopback, alone(t))
 			endpoint := h.endpointFor(t, "order.*")
 			id := h.missed(t, endpoint, "order.paid")
 			letter := h.bury(t, id, "retries_exhausted")
@@ -110,7 +110,7 @@ func TestRetryByHandStartsAnewAndKeepsTheNumber(t *testing.T) {
 
 func TestRetryByHandIsRefusedWithAReason(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, loopback)
+	h := newHarness(t, loopback, alone(t))
 	endpoint := h.endpointFor(t, "order.*")
 	retry := func(id string) answer { return h.post(t, "/webhook-deliveries/"+id+"/retry", "") }
 
@@ -143,7 +143,7 @@ func TestRetryByHandIsRefusedWithAReason(t *testing.T) {
 
 func TestDeadLettersAreListedFilteredAndGrouped(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, loopback)
+	h := newHarness(t, loopback, alone(t))
 	one, two := h.endpointFor(t, "a.*"), h.endpointFor(t, "b.*")
 	var letters []string
 	for range 3 {
@@ -202,7 +202,7 @@ func reversed(list []string) []string {
 // and nothing else is touched.
 func TestRecoveryDoesWhatItsCountSaid(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, loopback)
+	h := newHarness(t, loopback, alone(t))
 	one, two := h.endpointFor(t, "a.*"), h.endpointFor(t, "b.*")
 	early := h.missed(t, one, "a.x")
 	h.bury(t, early, "http_401")
@@ -256,7 +256,7 @@ func TestRecoveryDoesWhatItsCountSaid(t *testing.T) {
 
 func TestSelectionIsRecovered(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, loopback)
+	h := newHarness(t, loopback, alone(t))
 	endpoint := h.endpointFor(t, "a.*")
 	dead, delivered, flying := h.missed(t, endpoint, "a.x"), h.missed(t, endpoint, "a.x"), h.missed(t, endpoint, "a.x")
 	h.bury(t, dead, "http_401")
@@ -275,7 +275,7 @@ func TestSelectionIsRecovered(t *testing.T) {
 
 func TestRecoveryIsCheckedBeforeItIsAccepted(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, loopback)
+	h := newHarness(t, loopback, alone(t))
 	endpoint := h.endpointFor(t, "a.*")
 	for body, pointer := range map[string]string{
 		`{}`:                                  "/endpoint_id",
@@ -304,7 +304,7 @@ func TestRecoveryIsCheckedBeforeItIsAccepted(t *testing.T) {
 
 func TestJobsAreListedAndCancelled(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, loopback)
+	h := newHarness(t, loopback, alone(t))
 	endpoint := h.endpointFor(t, "a.*")
 	dead := h.missed(t, endpoint, "a.x")
 	h.bury(t, dead, "http_401")
@@ -332,7 +332,7 @@ func TestJobsAreListedAndCancelled(t *testing.T) {
 // want it, and to no other.
 func TestTestEventGoesToOneEndpoint(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, loopback)
+	h := newHarness(t, loopback, alone(t))
 	endpoint := h.endpointFor(t, "a.*") // the harness has another, which wants everything
 	got := h.post(t, "/webhook-endpoints/"+endpoint+"/test", "")
 	require.Equal(t, http.StatusAccepted, got.status, "%s", got.body)
@@ -355,7 +355,7 @@ func TestTestEventGoesToOneEndpoint(t *testing.T) {
 // Operators repair by the same rules, without a key and without SQL.
 func TestOperatorsRecover(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, loopback)
+	h := newHarness(t, loopback, alone(t))
 	a := newAdmin(t, h)
 	endpoint := h.endpointFor(t, "a.*")
 	one, two := h.missed(t, endpoint, "a.x"), h.missed(t, endpoint, "a.x")
@@ -399,7 +399,7 @@ func TestOperatorsRecover(t *testing.T) {
 // Jobs that ended long ago are forgotten; no other is, however old.
 func TestJobsAreKeptThirtyDaysAfterTheirEnd(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, loopback)
+	h := newHarness(t, loopback, alone(t))
 	endpoint := h.endpointFor(t, "a.*")
 	start := func() string {
 		return h.post(t, "/recoveries", `{"endpoint_id":"`+endpoint+`"}`).header.Get("Location")

@@ -53,7 +53,7 @@ func TestVeryManyHeldDeliveriesAreReleasedByAJob(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHarness(t, loopback)
+			h := newHarness(t, loopback, alone(t))
 			endpoint := h.endpointFor(t, "a.*")
 			h.held(t, endpoint, 1600)
 			require.Less(t, test.change(h, t, "/webhook-endpoints/"+endpoint), 300)
@@ -82,7 +82,7 @@ func TestVeryManyHeldDeliveriesAreReleasedByAJob(t *testing.T) {
 // Fewer are moved at once, without a job.
 func TestFewHeldDeliveriesNeedNoJob(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, loopback)
+	h := newHarness(t, loopback, alone(t))
 	endpoint := h.endpointFor(t, "a.*")
 	h.held(t, endpoint, 20)
 	require.Equal(t, http.StatusOK, h.post(t, "/webhook-endpoints/"+endpoint+"/resume", "").status)

@@ -37,7 +37,7 @@ func newSites(t *testing.T) *sites {
 // come before them. GET /me asks no table: it panics.
 func brokenHarness(t *testing.T) *harness {
 	t.Helper()
-	h := newHarness(t, loopback, func(c *config.Config) { c.DatabaseURL = testenv.FreshDatabaseURL(t) })
+	h := newHarness(t, loopback, alone(t))
 	routes := apiRoutes(h.base)
 	for i := range routes {
 		if routes[i].Path == "/me" {
