@@ -29,79 +29,150 @@ type Outcome struct {
 	DisableEndpoint bool
 }
 
-// One guarded statement moves the delivery, if the claim still holds, and only
-// then writes the attempt, the dead letter and the lane. Of an endpoint that was
-// deleted meanwhile nothing waits any more, and of one that is not active what
-// would wait is held: decided under a lock on the endpoint, taken only when it is
-// not active, so that what is held here is there when a resume looks for it. An
-// endpoint that changes after this look leaves the delivery waiting, for the
-// claim or the sweeper to correct.
-const sqlRecordOutcome = `
-	WITH endpoint AS (
-		SELECT e.status FROM webhook_endpoints e
-		WHERE e.project_id = @project AND e.id = @endpoint AND e.status <> 'active' FOR SHARE
+// outcomeRows are a batch's outcomes as rows, o; see outcomeColumns for their
+// arguments. Their deliveries are locked in the order of their ids, so that two
+// batches never wait for each other in a circle.
+const outcomeRows = `
+	WITH o AS MATERIALIZED (
+		SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::uuid[], $5::text[], $6::int[], $7::bool[], $8::float8[], $9::text[],
+		       $10::float8[], $11::text[], $12::int[], $13::int[], $14::bool[], $15::text[], $16::text[], $17::json[], $18::int[], $19::text[],
+		       $20::text[], $21::json[], $22::bytea[], $23::bool[], $24::int[], $25::int[], $26::int[], $27::int[], $28::int[], $29::timestamptz[])
+		AS o (project, delivery, endpoint, token, status, step, keep_step, due_in, cause,
+		      close_lane, attempt, number, attempt_step, manual, url, request_id, request_headers, code, class,
+		      error, response_headers, response_body, truncated, dns, connect, tls, first_byte, duration, started_at)
+	), locked AS MATERIALIZED (
+		SELECT d.project_id, d.id FROM webhook_deliveries d JOIN o ON d.project_id = o.project AND d.id = o.delivery
+		ORDER BY d.id FOR UPDATE OF d
+	)`
+
+func outcomeColumns(outcomes []Outcome) []any {
+	return []any{
+		column(outcomes, func(o Outcome) string { return string(o.Attempt.ProjectID) }),
+		column(outcomes, func(o Outcome) string { return o.Attempt.DeliveryID }),
+		column(outcomes, func(o Outcome) string { return o.Attempt.EndpointID }),
+		column(outcomes, func(o Outcome) string { return o.Token }),
+		column(outcomes, func(o Outcome) string { return string(o.Status) }),
+		column(outcomes, func(o Outcome) int { return o.Step }),
+		column(outcomes, func(o Outcome) bool { return o.KeepStep }),
+		column(outcomes, func(o Outcome) float64 { return o.DueIn.Seconds() }),
+		column(outcomes, func(o Outcome) string { return string(o.Cause) }),
+		column(outcomes, func(o Outcome) float64 { return o.CloseLaneFor.Seconds() }),
+		column(outcomes, func(o Outcome) string { return o.Attempt.ID }),
+		column(outcomes, func(o Outcome) int { return o.Attempt.Number }),
+		column(outcomes, func(o Outcome) int { return o.Attempt.Step }),
+		column(outcomes, func(o Outcome) bool { return o.Attempt.Manual }),
+		column(outcomes, func(o Outcome) string { return o.Attempt.URL }),
+		column(outcomes, func(o Outcome) string { return o.Attempt.RequestID }),
+		column(outcomes, func(o Outcome) *string { return document(o.Attempt.RequestHeaders) }),
+		column(outcomes, func(o Outcome) *int { return o.Attempt.StatusCode }),
+		column(outcomes, func(o Outcome) *models.ErrorClass { return o.Attempt.ErrorClass }),
+		column(outcomes, func(o Outcome) string { return o.Attempt.Error }),
+		column(outcomes, func(o Outcome) *string { return document(o.Attempt.ResponseHeaders) }),
+		column(outcomes, func(o Outcome) []byte { return o.Attempt.ResponseBody }),
+		column(outcomes, func(o Outcome) bool { return o.Attempt.ResponseTruncated }),
+		column(outcomes, func(o Outcome) int { return o.Attempt.Timing.DNSMs }),
+		column(outcomes, func(o Outcome) int { return o.Attempt.Timing.ConnectMs }),
+		column(outcomes, func(o Outcome) int { return o.Attempt.Timing.TLSMs }),
+		column(outcomes, func(o Outcome) int { return o.Attempt.Timing.FirstByteMs }),
+		column(outcomes, func(o Outcome) int { return o.Attempt.Timing.DurationMs }),
+		column(outcomes, func(o Outcome) time.Time { return o.Attempt.StartedAt }),
+	}
+}
+
+func column[T any](outcomes []Outcome, of func(Outcome) T) []T {
+	values := make([]T, len(outcomes))
+	for i, o := range outcomes {
+		values[i] = of(o)
+	}
+	return values
+}
+
+// document is a JSON document as a text, nil for none.
+func document(raw []byte) *string {
+	if raw == nil {
+		return nil
+	}
+	text := string(raw)
+	return &text
+}
+
+// One guarded statement moves the deliveries whose claims still hold, and writes
+// only for them the attempt, the dead letter and the lane. Of an endpoint that
+// was deleted meanwhile nothing waits any more, and of one that is not active
+// what would wait is held: decided under a lock on the endpoint, taken only when
+// it is not active, so that what is held here is there when a resume looks for
+// it. An endpoint that changes after this look leaves the delivery waiting, for
+// the claim or the sweeper to correct.
+const sqlRecordOutcomes = outcomeRows + `, endpoint AS MATERIALIZED (
+		SELECT e.project_id, e.id, e.status FROM webhook_endpoints e JOIN (SELECT DISTINCT project, endpoint FROM o) AS u
+		       ON e.project_id = u.project AND e.id = u.endpoint
+		WHERE e.status <> 'active' ORDER BY e.id FOR SHARE OF e
 	), next AS (
-		SELECT CASE WHEN e.status = 'deleted' AND @status::text <> 'delivered' THEN 'cancelled'
-		            WHEN e.status IS NOT NULL AND @status::text IN ('pending', 'waiting') THEN 'held'
-		            ELSE @status::text END AS status
-		FROM (SELECT 1) AS one LEFT JOIN endpoint e ON true
+		SELECT o.*, CASE WHEN e.status = 'deleted' AND o.status <> 'delivered' THEN 'cancelled'
+		                 WHEN e.status IS NOT NULL AND o.status IN ('pending', 'waiting') THEN 'held'
+		                 ELSE o.status END AS becomes
+		FROM o JOIN locked l ON l.project_id = o.project AND l.id = o.delivery
+		LEFT JOIN endpoint e ON e.project_id = o.project AND e.id = o.endpoint
 	), moved AS (
 		UPDATE webhook_deliveries d SET
-		       status = next.status, step = @step, step_started_at = CASE WHEN @keep_step THEN d.step_started_at END,
-		       next_attempt_at = CASE WHEN next.status IN ('pending', 'waiting') THEN clock_timestamp() + make_interval(secs => @due_in) END,
+		       status = n.becomes, step = n.step, step_started_at = CASE WHEN n.keep_step THEN d.step_started_at END,
+		       next_attempt_at = CASE WHEN n.becomes IN ('pending', 'waiting') THEN clock_timestamp() + make_interval(secs => n.due_in) END,
 		       claim_token = NULL, attempt_id = NULL, lease_expires_at = NULL, worker_losses = 0,
-		       manual = d.manual AND next.status IN ('pending', 'waiting', 'held'),
-		       last_status_code = @code, last_error_class = @class, updated_at = clock_timestamp()
-		FROM next
-		WHERE d.project_id = @project AND d.id = @delivery AND d.status = 'in_flight' AND d.claim_token = @token
-		RETURNING d.id, d.event_id, d.endpoint_id, d.event_type, d.status
+		       manual = d.manual AND n.becomes IN ('pending', 'waiting', 'held'),
+		       last_status_code = n.code, last_error_class = n.class, updated_at = clock_timestamp()
+		FROM next n
+		WHERE d.project_id = n.project AND d.id = n.delivery AND d.status = 'in_flight' AND d.claim_token = n.token
+		RETURNING n.*, d.event_id, d.event_type
 	), attempt AS (
-		INSERT INTO webhook_attempts (` + attemptColumns + `)
-		SELECT ` + attemptValues + ` FROM moved m
+		INSERT INTO webhook_attempts (` + attemptColumns + `) SELECT ` + attemptValues + ` FROM moved o
 	), dead AS (
 		INSERT INTO dead_letters (project_id, id, delivery_id, endpoint_id, event_id, event_type, cause, attempt_id, expires_at)
-		SELECT @project, 'dlq_' || new_ulid(), m.id, m.endpoint_id, m.event_id, m.event_type, @cause, @attempt,
+		SELECT m.project, 'dlq_' || new_ulid(), m.delivery, m.endpoint, m.event_id, m.event_type, m.cause, m.attempt,
 		       clock_timestamp() + (SELECT make_interval(days => (t.limits ->> 'dead_letter_retention_days')::int)
-		                            FROM projects p JOIN plans t ON t.id = p.plan_id WHERE p.id = @project)
-		FROM moved m WHERE m.status = 'dead_letter'
+		                            FROM projects p JOIN plans t ON t.id = p.plan_id WHERE p.id = m.project)
+		FROM moved m WHERE m.becomes = 'dead_letter'
 	), lane AS (
-		UPDATE webhook_lanes l SET closed_until = greatest(l.closed_until, clock_timestamp() + make_interval(secs => @close_lane))
-		FROM moved m WHERE l.project_id = @project AND l.endpoint_id = m.endpoint_id AND @close_lane > 0
+		UPDATE webhook_lanes l SET closed_until = greatest(l.closed_until, clock_timestamp() + make_interval(secs => m.close_lane))
+		FROM (SELECT project, endpoint, max(close_lane) AS close_lane FROM moved GROUP BY project, endpoint) AS m
+		WHERE l.project_id = m.project AND l.endpoint_id = m.endpoint AND m.close_lane > 0
 	)
-	SELECT count(*) = 1 FROM moved`
+	SELECT attempt FROM moved`
 
-// The claim was taken back, or another late outcome delivered it: the attempt is
-// still recorded, in the place of its "worker_lost" if that was written.
-const sqlRecordLate = `
-	WITH corrected AS (
-		UPDATE webhook_attempts SET
-		       url = @url, request_headers = @request_headers, status_code = @code, error_class = @class, error = @error, response_headers = @response_headers,
-		       response_body = @response_body, response_truncated = @truncated, dns_ms = @dns, connect_ms = @connect, tls_ms = @tls,
-		       first_byte_ms = @first_byte, duration_ms = @duration
-		WHERE project_id = @project AND delivery_id = @delivery AND number = @number AND error_class = 'worker_lost'
-		RETURNING started_at
+// The claims were taken back, or other late outcomes delivered them: the attempts
+// are still recorded, in the place of their "worker_lost" if that was written.
+const sqlRecordLate = outcomeRows + `, corrected AS (
+		UPDATE webhook_attempts a SET
+		       url = o.url, request_headers = o.request_headers, status_code = o.code, error_class = o.class, error = o.error,
+		       response_headers = o.response_headers, response_body = o.response_body, response_truncated = o.truncated, dns_ms = o.dns,
+		       connect_ms = o.connect, tls_ms = o.tls, first_byte_ms = o.first_byte, duration_ms = o.duration
+		FROM o
+		WHERE a.project_id = o.project AND a.delivery_id = o.delivery AND a.number = o.number AND a.error_class = 'worker_lost'
+		RETURNING o.attempt, a.started_at
 	), stale AS ( -- the hour of the record that was corrected, which need not be this one's
 		INSERT INTO webhook_rollup_stale SELECT date_trunc('hour', started_at) FROM corrected
 	), attempt AS (
 		INSERT INTO webhook_attempts (` + attemptColumns + `)
-		SELECT ` + attemptValues + ` FROM webhook_deliveries m
-		WHERE m.project_id = @project AND m.id = @delivery AND NOT EXISTS (SELECT 1 FROM corrected)
+		SELECT ` + attemptValues + `
+		FROM (SELECT o.*, d.event_id, d.event_type FROM o JOIN webhook_deliveries d ON d.project_id = o.project AND d.id = o.delivery) AS o
+		WHERE o.attempt NOT IN (SELECT attempt FROM corrected)
 	), delivered AS (
-		UPDATE webhook_deliveries SET
+		UPDATE webhook_deliveries d SET
 		       status = 'delivered', next_attempt_at = NULL, claim_token = NULL, attempt_id = NULL, lease_expires_at = NULL,
-		       last_status_code = @code, last_error_class = NULL, updated_at = clock_timestamp()
-		WHERE project_id = @project AND id = @delivery AND status <> 'delivered' AND @status = 'delivered'
-		RETURNING 1
+		       last_status_code = o.code, last_error_class = NULL, updated_at = clock_timestamp()
+		FROM o JOIN locked l ON l.project_id = o.project AND l.id = o.delivery
+		WHERE d.project_id = o.project AND d.id = o.delivery AND d.status <> 'delivered' AND o.status = 'delivered'
+		RETURNING d.project_id, d.id
 	)
-	DELETE FROM dead_letters WHERE project_id = @project AND delivery_id = @delivery AND EXISTS (SELECT 1 FROM delivered)`
+	DELETE FROM dead_letters l USING delivered d WHERE l.project_id = d.project_id AND l.delivery_id = d.id`
 
 const attemptColumns = `project_id, id, delivery_id, endpoint_id, event_id, event_type, number, step, manual, url, request_id,
 	request_headers, status_code, error_class, error, response_headers, response_body, response_truncated,
 	dns_ms, connect_ms, tls_ms, first_byte_ms, duration_ms, started_at`
 
-// attemptValues are an attempt's own values and those of its delivery, m.
-const attemptValues = `@project, @attempt, m.id, m.endpoint_id, m.event_id, m.event_type, @number, @attempt_step, @manual, @url, @request_id,
-	@request_headers, @code, @class, @error, @response_headers, @response_body, @truncated, @dns, @connect, @tls, @first_byte, @duration, @started_at`
+// attemptValues are an outcome's, with its delivery's event.
+const attemptValues = `o.project, o.attempt, o.delivery, o.endpoint, o.event_id, o.event_type, o.number, o.attempt_step, o.manual, o.url, o.request_id,
+	o.request_headers, o.code, o.class, o.error, o.response_headers, o.response_body, o.truncated,
+	o.dns, o.connect, o.tls, o.first_byte, o.duration, o.started_at`
 
 // What a batch changes beside its deliveries is locked before them, in the order
 // of the endpoints' ids: two recorders that close the same lanes, or disable the
@@ -118,7 +189,8 @@ const (
 		ORDER BY e.project_id, e.id FOR NO KEY UPDATE OF e`
 )
 
-// RecordOutcomes records what came of claimed deliveries, all or none, and what
+// RecordOutcomes records what came of claimed deliveries, all or none, by one
+// statement for all of them, and what
 // that says about their endpoints: how they do ([models.EndpointHealth]), and
 // that one is disabled, with the event about it, which the sweeper finds.
 //
@@ -137,14 +209,18 @@ func (s *Store) recordOutcomes(ctx context.Context, outcomes []Outcome) error {
 	var late []Outcome
 	batch := &pgx.Batch{}
 	lockFirst(batch, outcomes)
-	recordClaims(batch, outcomes, &late)
+	batch.Queue(sqlRecordOutcomes, outcomeColumns(outcomes)...).Query(func(rows pgx.Rows) error {
+		moved, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		late = slices.DeleteFunc(slices.Clone(outcomes), func(o Outcome) bool { return slices.Contains(moved, o.Attempt.ID) })
+		return err
+	})
 	tx, err := s.beginTimed(ctx, "", batch)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback(ctx)
-	for _, o := range late {
-		tx.exec(sqlRecordLate, outcomeArguments(o))
+	if len(late) > 0 {
+		tx.exec(sqlRecordLate, outcomeColumns(late)...)
 	}
 	tx.recordHealth(outcomes)
 	tx.markStale(outcomes)
@@ -180,23 +256,6 @@ func lockFirst(batch *pgx.Batch, outcomes []Outcome) {
 	}
 }
 
-// recordClaims queues the record of what is still claimed; the rest comes out in
-// late.
-func recordClaims(batch *pgx.Batch, outcomes []Outcome, late *[]Outcome) {
-	for _, o := range outcomes {
-		batch.Queue(sqlRecordOutcome, outcomeArguments(o)).QueryRow(func(row pgx.Row) error {
-			var moved bool
-			if err := row.Scan(&moved); err != nil {
-				return err
-			}
-			if !moved {
-				*late = append(*late, o)
-			}
-			return nil
-		})
-	}
-}
-
 // disabled are the endpoints that a batch disables, once each, in their order.
 func disabled(outcomes, late []Outcome) []Lane {
 	var list []Lane
@@ -208,19 +267,4 @@ func disabled(outcomes, late []Outcome) []Lane {
 	}
 	slices.SortFunc(list, Lane.compare)
 	return slices.Compact(list)
-}
-
-func outcomeArguments(o Outcome) pgx.NamedArgs {
-	a := o.Attempt
-	return pgx.NamedArgs{
-		"project": string(a.ProjectID), "delivery": a.DeliveryID, "endpoint": a.EndpointID, "token": o.Token,
-		"status": string(o.Status), "step": o.Step, "keep_step": o.KeepStep, "due_in": o.DueIn.Seconds(),
-		"cause": string(o.Cause), "close_lane": o.CloseLaneFor.Seconds(),
-		"attempt": a.ID, "number": a.Number, "attempt_step": a.Step, "manual": a.Manual, "url": a.URL,
-		"request_id": a.RequestID, "started_at": a.StartedAt, "request_headers": a.RequestHeaders,
-		"code": a.StatusCode, "class": a.ErrorClass, "error": a.Error,
-		"response_headers": a.ResponseHeaders, "response_body": a.ResponseBody, "truncated": a.ResponseTruncated,
-		"dns": a.Timing.DNSMs, "connect": a.Timing.ConnectMs, "tls": a.Timing.TLSMs,
-		"first_byte": a.Timing.FirstByteMs, "duration": a.Timing.DurationMs,
-	}
 }

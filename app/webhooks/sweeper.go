@@ -8,28 +8,43 @@ import (
 	"github.com/botix-pro/platform/app/store"
 )
 
-// sweep does what no hint asks for: it takes back what lost workers hold, and
-// drains lanes that have something due and no holder. It needs PostgreSQL only,
-// so deliveries go on without Redis.
-func (w *Worker) sweep(ctx context.Context) {
+// The sweeper does what no hint asks for. It needs PostgreSQL only, so deliveries
+// go on without Redis.
+
+// sweepLanes is how many lanes one look finds at most; while a look finds as
+// many, the next follows at once.
+const sweepLanes = 1000
+
+// takeBack frees what lost workers hold.
+func (w *Worker) takeBack(ctx context.Context) {
 	if _, err := w.cfg.Store.TakeBack(ctx, claimLease, maxLosses, takeBackBatch); err != nil {
 		w.cfg.Log.ErrorContext(ctx, "lost deliveries could not be taken back", "error", err)
 	}
-	free := cap(w.slots) - len(w.slots)
-	if free == 0 {
-		return
-	}
-	lanes, err := w.cfg.Store.DueLanes(ctx, free)
-	if err != nil {
-		w.cfg.Log.ErrorContext(ctx, "due lanes could not be found", "error", err)
-		return
-	}
-	for _, lane := range lanes {
-		w.slots <- struct{}{}
-		w.drains.Go(func() {
-			defer func() { <-w.slots }()
-			w.drainSwept(context.WithoutCancel(ctx), lane)
-		})
+}
+
+// sweep drains lanes that have something due and no holder, as many at a time as
+// there are slots.
+func (w *Worker) sweep(ctx context.Context) {
+	for {
+		lanes, err := w.cfg.Store.DueLanes(ctx, sweepLanes)
+		if err != nil {
+			w.cfg.Log.ErrorContext(ctx, "due lanes could not be found", "error", err)
+			return
+		}
+		for _, lane := range lanes {
+			select {
+			case w.slots <- struct{}{}:
+			case <-w.stop:
+				return
+			}
+			w.drains.Go(func() {
+				defer func() { <-w.slots }()
+				w.drainSwept(context.WithoutCancel(ctx), lane)
+			})
+		}
+		if len(lanes) < sweepLanes {
+			return
+		}
 	}
 }
 

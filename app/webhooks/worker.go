@@ -100,6 +100,7 @@ func (w *Worker) Start(ctx context.Context) error {
 		do    func(context.Context)
 	}{
 		{sweepEvery, w.sweep},
+		{sweepEvery, w.takeBack},
 		{judgeEvery, w.keeper.Judge},
 		{mailEvery, w.keeper.SendMails},
 		{expireEvery, w.keeper.Expire},
