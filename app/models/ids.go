@@ -16,6 +16,8 @@ const (
 	PrefixKey        = "key_"
 	PrefixUser       = "usr_"
 	PrefixContact    = "ctc_"
+	PrefixMessage    = "msg_"
+	PrefixSettlement = "stl_"
 	PrefixEvent      = "evt_"
 	PrefixEndpoint   = "whe_"
 	PrefixDelivery   = "whd_"
