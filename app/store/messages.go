@@ -132,11 +132,11 @@ func (s *Store) Settlements(ctx context.Context, project models.ProjectID, messa
 	return list, nil
 }
 
-// ShareContact returns a contact that nobody can delete or change until the
-// transaction ends, though others may refer to it meanwhile, or [ErrNotFound].
+// ShareContact returns a contact that nobody can delete until the
+// transaction ends, or [ErrNotFound].
 func (tx *Tx) ShareContact(ctx context.Context, id string) (*models.Contact, error) {
 	var c models.Contact
-	err := tx.read(ctx).Clauses(clause.Locking{Strength: clause.LockingStrengthShare}).
+	err := tx.read(ctx).Clauses(clause.Locking{Strength: "KEY SHARE"}).
 		Where("project_id = ? AND id = ?", tx.project, id).Take(&c).Error
 	if err != nil {
 		return nil, one(err, "contact")

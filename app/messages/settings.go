@@ -1,0 +1,156 @@
+package messages
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/mail"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/botix-pro/platform/app/models"
+)
+
+// The ways in which an SMTP connection may be protected.
+const (
+	TLSImplicit = "implicit" // from the first byte, port 465
+	TLSStart    = "starttls" // required, port 587
+	TLSNone     = "none"     // for servers in one's own network; no password then
+)
+
+// EmailSettings are a project's SMTP server.
+type EmailSettings struct {
+	Host     string `json:"host"`
+	Port     int    `json:"port"`
+	TLS      string `json:"tls"` // implicit, starttls or none
+	Username string `json:"username,omitempty"`
+	Password string `json:"password,omitempty"` //nolint:gosec // the field, not a password
+	From     string `json:"from"`               // an address, or Name <address>
+	Subject  string `json:"subject"`            // of every message
+}
+
+// TelegramSettings are a project's bot.
+type TelegramSettings struct {
+	BaseURL string `json:"base_url"` // https://api.telegram.org, or a Bot API server of one's own
+	Token   string `json:"token"`    //nolint:gosec // the field, not a token
+}
+
+// DefaultTelegramURL is Telegram's own Bot API server.
+const DefaultTelegramURL = "https://api.telegram.org"
+
+// Behaviour is what the sandbox was told to do with messages.
+type Behaviour string
+
+// The behaviours.
+const (
+	SandboxAccept Behaviour = "accept"
+	SandboxRefuse Behaviour = "refuse" // for good
+	SandboxFail   Behaviour = "fail"   // for now: tried again later
+	// SandboxLose takes the message in and loses the answer.
+	SandboxLose Behaviour = "lose_answer"
+)
+
+// maxSandboxDelay stays below the time that an attempt may take.
+const maxSandboxDelay = 20 * time.Second
+
+// SandboxSettings are what a project's sandbox was told to do.
+type SandboxSettings struct {
+	Behaviour Behaviour     `json:"behaviour"`
+	Delay     time.Duration `json:"delay"`   // before every answer, nanoseconds
+	Deliver   bool          `json:"deliver"` // what it takes in has arrived
+	// Blind: it behaves like a channel that takes no key and looks nothing up,
+	// so that a lost answer leaves a message unknown.
+	Blind bool `json:"blind"`
+}
+
+// CheckSettings says what is wrong with a channel's settings, for the person who
+// enters them. url, which judges a URL whose host a tenant chose, is asked about
+// where the channel leads.
+func CheckSettings(settings any) error {
+	switch s := settings.(type) {
+	case EmailSettings:
+		return s.check()
+	case TelegramSettings:
+		return s.check()
+	case SandboxSettings:
+		return s.check()
+	default:
+		return errors.New("there is no such channel")
+	}
+}
+
+func (s EmailSettings) check() error {
+	address, err := mail.ParseAddress(s.From)
+	switch {
+	case s.Host == "" || strings.ContainsAny(s.Host, " /@\r\n"):
+		return errors.New("the host is a name or an address, without a scheme or a port")
+	case s.Port < 1 || s.Port > 65535:
+		return errors.New("the port must be between 1 and 65535")
+	case s.TLS != TLSImplicit && s.TLS != TLSStart && s.TLS != TLSNone:
+		return fmt.Errorf("tls is %s, %s or %s", TLSImplicit, TLSStart, TLSNone)
+	case s.TLS == TLSNone && s.Password != "":
+		return errors.New("a password is not sent over a connection without TLS")
+	case err != nil || !strings.Contains(address.Address, "@"):
+		return errors.New("from is an e-mail address, with or without a name before it")
+	case s.Subject == "" || strings.ContainsAny(s.Subject, "\r\n"):
+		return errors.New("the subject is one line and not empty")
+	default:
+		return nil
+	}
+}
+
+func (s TelegramSettings) check() error {
+	u, err := url.Parse(s.BaseURL)
+	switch {
+	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return errors.New("the base URL is http(s)://host, optionally with a path, and nothing else")
+	case s.Token == "" || strings.ContainsAny(s.Token, "/?# \r\n%"):
+		return errors.New("the token is what BotFather gave, as in 123456:ABC-DEF")
+	default:
+		return nil
+	}
+}
+
+func (s SandboxSettings) check() error {
+	switch s.Behaviour {
+	case SandboxAccept, SandboxRefuse, SandboxFail, SandboxLose:
+	default:
+		return fmt.Errorf("the behaviour is %s, %s, %s or %s", SandboxAccept, SandboxRefuse, SandboxFail, SandboxLose)
+	}
+	if s.Delay < 0 || s.Delay > maxSandboxDelay {
+		return fmt.Errorf("the delay is at most %s", maxSandboxDelay)
+	}
+	return nil
+}
+
+// readSettings decodes a channel's settings strictly: what was stored by another
+// version must not be half understood.
+func readSettings[T any](raw json.RawMessage) (T, error) {
+	var settings T
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&settings); err != nil {
+		return settings, fmt.Errorf("read the channel's settings: %w", err)
+	}
+	return settings, nil
+}
+
+// Masked returns a channel's settings as they may be shown: without secrets.
+func Masked(channel models.Channel, raw json.RawMessage) (any, error) {
+	switch channel {
+	case models.ChannelEmail:
+		s, err := readSettings[EmailSettings](raw)
+		s.Password = ""
+		return s, err
+	case models.ChannelTelegram:
+		s, err := readSettings[TelegramSettings](raw)
+		s.Token = ""
+		return s, err
+	case models.ChannelSandbox:
+		return readSettings[SandboxSettings](raw)
+	default:
+		return nil, fmt.Errorf("there is no channel %q", channel)
+	}
+}
