@@ -48,6 +48,31 @@ const (
 	MeModeTest MeMode = "test"
 )
 
+// Defines values for MessageChannel.
+const (
+	MessageChannelEmail    MessageChannel = "email"
+	MessageChannelSandbox  MessageChannel = "sandbox"
+	MessageChannelTelegram MessageChannel = "telegram"
+)
+
+// Defines values for MessageSettleStatus.
+const (
+	MessageSettleStatusDelivered MessageSettleStatus = "delivered"
+	MessageSettleStatusFailed    MessageSettleStatus = "failed"
+	MessageSettleStatusSent      MessageSettleStatus = "sent"
+)
+
+// Defines values for MessageStatus.
+const (
+	MessageStatusCancelled MessageStatus = "cancelled"
+	MessageStatusDelivered MessageStatus = "delivered"
+	MessageStatusFailed    MessageStatus = "failed"
+	MessageStatusQueued    MessageStatus = "queued"
+	MessageStatusSending   MessageStatus = "sending"
+	MessageStatusSent      MessageStatus = "sent"
+	MessageStatusUnknown   MessageStatus = "unknown"
+)
+
 // Defines values for Outcome.
 const (
 	OutcomeApplied    Outcome = "applied"
@@ -552,6 +577,54 @@ type Me struct {
 
 // MeMode Messages of a `test` project go to the sandbox channel, whatever they name.
 type MeMode string
+
+// MessageChannel `sandbox`: built in, sends nowhere. `email`: over your SMTP server. `telegram`: through your bot. A contact needs an
+// `email`, or `identities.telegram`, the id of its chat with the bot.
+type MessageChannel string
+
+// MessageCreate A new message.
+type MessageCreate struct {
+	// Channel `sandbox`: built in, sends nowhere. `email`: over your SMTP server. `telegram`: through your bot. A contact needs an
+	// `email`, or `identities.telegram`, the id of its chat with the bot.
+	Channel MessageChannel `json:"channel"`
+
+	// ContactID Id of a contact.
+	ContactID ContactID `json:"contact_id"`
+
+	// SendAt Send it then, a year ahead at most; a time that has passed is at once.
+	SendAt *Timestamp `json:"send_at,omitempty"`
+
+	// Template Instead of a text; `{{name}}` stands for a variable or a field of the contact. One without a value is refused.
+	Template *string `json:"template,omitempty"`
+
+	// Text What is sent as it is; at most 4,096 characters on `telegram`.
+	Text      *string          `json:"text,omitempty"`
+	Variables MessageVariables `json:"variables,omitempty"`
+}
+
+// MessageID Id of a message.
+type MessageID = string
+
+// MessageSettle What became of a message, and how you know.
+type MessageSettle struct {
+	// Reason Kept with the message.
+	Reason string `json:"reason"`
+
+	// Status The state that it gets.
+	Status MessageSettleStatus `json:"status"`
+}
+
+// MessageSettleStatus The state that it gets.
+type MessageSettleStatus string
+
+// MessageStatus `queued`: waits for its time, or for its next try. `sending`: with the channel now. `sent`: the channel took it in.
+// `delivered`: it arrived. `failed`: it was certainly not sent, or did not arrive; `error` says why. `cancelled`: called
+// off before it was sent. `unknown`: it may have been sent; the channel's answer was lost, the channel cannot be asked,
+// and it is never sent again blindly. Settle it.
+type MessageStatus string
+
+// MessageVariables What the placeholders of a template stand for.
+type MessageVariables = jsontext.Value
 
 // NextCursor The next page's `cursor`; `null` on the last page.
 type NextCursor = string

@@ -45,7 +45,7 @@ func brokenHarness(t *testing.T) *harness {
 		}
 	}
 	h.serve(t, routes)
-	for _, table := range []string{"contacts", "events", "webhook_endpoints", "webhook_deliveries", "dead_letters", "jobs", "request_log"} {
+	for _, table := range []string{"contacts", "events", "webhook_endpoints", "webhook_deliveries", "dead_letters", "jobs", "messages", "request_log"} {
 		_, err := h.base.store.DB().ExecContext(t.Context(), "ALTER TABLE "+table+" RENAME TO "+table+"_gone")
 		require.NoError(t, err)
 	}
@@ -106,6 +106,9 @@ func (s *sites) spoil(t *testing.T, r routeCase, c *call, code models.Code) {
 		models.CodePayloadTooLarge:      func() { c.body = strings.Repeat(" ", 1<<20+1) },
 		models.CodeUnsupportedMediaType: func() { c.body, c.header["Content-Type"] = "{}", "text/plain" },
 		models.CodePreconditionFailed:   func() { c.header["If-Match"] = `"999"` },
+		models.CodeChannelNotConfigured: func() { c.body = strings.Replace(messageBody, "email", "telegram", 1) },
+		models.CodeNotCancellable:       func() { require.Equal(t, http.StatusOK, s.whole.do(t, *c).status) },
+		models.CodeMessageNotUnknown:    func() { require.Equal(t, http.StatusOK, s.whole.do(t, *c).status) },
 		models.CodeContactExists: func() {
 			_, taken, _ := strings.Cut(byExternalID(t, s.whole), "by-external-id/")
 			c.body = `{"external_id":"` + taken + `"}`

@@ -40,7 +40,7 @@ func (r routeCase) reads() bool { return r.method() == http.MethodGet || r.metho
 func (r routeCase) absent() string {
 	_, path, _ := strings.Cut(r.route, " ")
 	prefix := map[string]string{
-		"contacts": models.PrefixContact, "events": models.PrefixEvent,
+		"contacts": models.PrefixContact, "events": models.PrefixEvent, "messages": models.PrefixMessage,
 		"webhook-endpoints": models.PrefixEndpoint, "webhook-deliveries": models.PrefixDelivery,
 		"dead-letters": models.PrefixDeadLetter, "jobs": models.PrefixJob,
 	}[strings.Split(path, "/")[1]]
@@ -95,6 +95,12 @@ func routeCases() []routeCase {
 		{"PUT /contacts/by-external-id/{external_id}", `{"name":"Ada"}`, []grant{
 			{201, newExternalID, ""}, {200, byExternalID, ""},
 		}, mutating(changed)},
+
+		{"POST /messages", messageBody, one(202, messages), mutating(models.CodeChannelNotConfigured)},
+		{"GET /messages", "", one(200, at("/messages")), scoped()},
+		{"GET /messages/{id}", "", one(200, message), scoped(missing)},
+		{"POST /messages/{id}/cancel", "", one(200, under(message, "/cancel")), mutating(missing, changed, models.CodeNotCancellable)},
+		{"POST /messages/{id}/settle", settleBody, one(200, under(unknownMessage, "/settle")), mutating(missing, changed, models.CodeMessageNotUnknown)},
 
 		{"POST /events", `{"type":"order.paid"}`, one(201, at("/events")), mutating()},
 		{"GET /events", "", one(200, at("/events")), scoped()},

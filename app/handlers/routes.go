@@ -28,6 +28,12 @@ func (a *API) Routes() []middleware.Route {
 		{Method: http.MethodDelete, Path: "/contacts/:id", Scope: write, Mutate: a.deleteContact},
 		{Method: http.MethodPut, Path: "/contacts/by-external-id/:external_id", Scope: write, Mutate: a.upsertContact},
 
+		{Method: http.MethodPost, Path: "/messages", Scope: write, Mutate: a.createMessage},
+		{Method: http.MethodGet, Path: "/messages", Scope: read, Read: a.listMessages},
+		{Method: http.MethodGet, Path: "/messages/:id", Scope: read, Read: a.readMessage},
+		{Method: http.MethodPost, Path: "/messages/:id/cancel", Scope: write, Mutate: a.cancelMessage},
+		{Method: http.MethodPost, Path: "/messages/:id/settle", Scope: write, Mutate: a.settleMessage},
+
 		{Method: http.MethodPost, Path: "/events", Scope: write, Mutate: a.createEvent},
 		{Method: http.MethodGet, Path: "/events", Scope: read, Read: a.listEvents},
 		{Method: http.MethodGet, Path: "/events/:id", Scope: read, Read: a.readEvent},

@@ -32,6 +32,7 @@ const (
 	CodeEndpointNotActive      Code = "ENDPOINT_NOT_ACTIVE"
 	CodeEventExpired           Code = "EVENT_EXPIRED"
 	CodeNotCancellable         Code = "NOT_CANCELLABLE"
+	CodeMessageNotUnknown      Code = "MESSAGE_NOT_UNKNOWN"
 	CodeChannelNotConfigured   Code = "CHANNEL_NOT_CONFIGURED"
 	CodeServiceUnavailable     Code = "SERVICE_UNAVAILABLE"
 	CodeInternalError          Code = "INTERNAL_ERROR"
@@ -216,6 +217,12 @@ var catalogue = indexed(
 		Title:  "Too late to cancel",
 		When:   "The object is past the state in which it can be cancelled.",
 		Caller: "Read its status.",
+	},
+	CatalogueEntry{
+		Code: CodeMessageNotUnknown, Status: http.StatusConflict, Stored: true, Outcome: NotApplied,
+		Title:  "Nothing to settle",
+		When:   "A message was to be settled that is not in the state unknown.",
+		Caller: "Read its status: the platform knows what became of it, or somebody has settled it.",
 	},
 	CatalogueEntry{
 		Code: CodeChannelNotConfigured, Status: http.StatusUnprocessableEntity, Outcome: NotApplied,

@@ -112,13 +112,43 @@ func (m *Message) Event(at time.Time) (*Event, error) {
 // MessageSettlement is the record of a person's decision about a message that
 // nobody could tell about (contract §6).
 type MessageSettlement struct {
-	ProjectID  ProjectID     `json:"-"`
-	MessageID  string        `json:"-"`
-	ID         string        `json:"id"`
-	KeyID      string        `json:"key_id"` // the API key that was used
-	FromStatus MessageStatus `json:"from"`
-	ToStatus   MessageStatus `json:"to"`
-	Reason     string        `json:"reason"`
-	RequestID  string        `json:"request_id"`
-	CreatedAt  time.Time     `json:"-"`
+	ProjectID  ProjectID
+	MessageID  string
+	ID         string
+	KeyID      string // the API key that was used
+	FromStatus MessageStatus
+	ToStatus   MessageStatus
+	Reason     string
+	RequestID  string
+	CreatedAt  time.Time
+}
+
+// SettlementView is a decision as the API shows it.
+type SettlementView struct {
+	ID        string        `json:"id"`
+	KeyID     string        `json:"key_id"`
+	From      MessageStatus `json:"from"`
+	To        MessageStatus `json:"to"`
+	Reason    string        `json:"reason"`
+	RequestID string        `json:"request_id"`
+	CreatedAt string        `json:"created_at"`
+}
+
+// MessageWithSettlements is a message read by its id.
+type MessageWithSettlements struct {
+	MessageView
+
+	Settlements []SettlementView `json:"settlements"`
+}
+
+// ViewWith returns the message as it is shown with what people decided about it.
+func (m *Message) ViewWith(decisions []MessageSettlement) MessageWithSettlements {
+	view := MessageWithSettlements{MessageView: m.View(), Settlements: make([]SettlementView, len(decisions))}
+	for i, d := range decisions {
+		view.Settlements[i] = SettlementView{
+			ID: d.ID, KeyID: d.KeyID, From: d.FromStatus, To: d.ToStatus, Reason: d.Reason, RequestID: d.RequestID,
+			CreatedAt: FormatTime(d.CreatedAt),
+		}
+	}
+	return view
 }
