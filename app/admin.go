@@ -10,6 +10,7 @@ import (
 	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/internal/clock"
 	"github.com/botix-pro/platform/internal/config"
+	"github.com/botix-pro/platform/internal/egress"
 	"github.com/botix-pro/platform/internal/seal"
 	"github.com/botix-pro/platform/web/dashboard"
 )
@@ -19,6 +20,7 @@ type Admin struct {
 	store      *store.Store
 	clock      clock.Clock
 	archiveURL string
+	guard      *egress.Guard
 }
 
 // OpenAdmin connects to the database that the configuration names.
@@ -31,7 +33,7 @@ func OpenAdmin(ctx context.Context, cfg config.Config) (*Admin, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Admin{store: s, clock: clock.System{}, archiveURL: cfg.ArchiveURL}, nil
+	return &Admin{store: s, clock: clock.System{}, archiveURL: cfg.ArchiveURL, guard: egress.New(cfg.EgressAllow)}, nil
 }
 
 // Close ends the connection.

@@ -36,7 +36,7 @@ type DevOptions struct {
 }
 
 // devSettings are the variables that a developer may still set.
-var devSettings = []string{"LOG_LEVEL", "LOG_FORMAT", "WEBHOOK_RETRY_SCHEDULE", "WORKER_CONCURRENCY", "UNAUTHENTICATED_RATE_PER_MINUTE"}
+var devSettings = []string{"LOG_LEVEL", "LOG_FORMAT", "WEBHOOK_RETRY_SCHEDULE", "MESSAGE_RETRY_SCHEDULE", "WORKER_CONCURRENCY", "UNAUTHENTICATED_RATE_PER_MINUTE"}
 
 // dev is a stack while it runs.
 type dev struct {

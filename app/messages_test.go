@@ -13,7 +13,7 @@ import (
 	"github.com/botix-pro/platform/app/store"
 )
 
-// The contact that the description's examples name; [messages] makes it.
+// The contact that the description's examples name; [someMessages] makes it.
 const exampleContact = "ctc_01KBC4D2M9T3V7X1Z5B8E0G4J6"
 
 const (
@@ -21,9 +21,9 @@ const (
 	settleBody  = `{"status":"sent","reason":"The provider's log shows it."}`
 )
 
-// messages is the list of a project that has the examples' contact and can send
+// someMessages is the list of a project that has the examples' contact and can send
 // e-mail.
-func messages(t *testing.T, h *harness) string {
+func someMessages(t *testing.T, h *harness) string {
 	t.Helper()
 	_, err := h.base.store.DB().ExecContext(t.Context(), `
 		INSERT INTO contacts (project_id, id, name, email, identities, created_at, updated_at)
@@ -40,7 +40,7 @@ func messages(t *testing.T, h *harness) string {
 // message is one that is queued. No worker runs here.
 func message(t *testing.T, h *harness) string {
 	t.Helper()
-	got := h.post(t, messages(t, h), messageBody)
+	got := h.post(t, someMessages(t, h), messageBody)
 	require.Equal(t, http.StatusAccepted, got.status, "%s", got.body)
 	return got.header.Get("Location")
 }
@@ -62,7 +62,7 @@ func unknownMessage(t *testing.T, h *harness) string {
 func TestAcceptedMessageReadsBackAndIsTold(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	made := h.post(t, messages(t, h), `{"contact_id":"`+exampleContact+`","channel":"email","template":"Hello {{name}}: {{n}}",
+	made := h.post(t, someMessages(t, h), `{"contact_id":"`+exampleContact+`","channel":"email","template":"Hello {{name}}: {{n}}",
 		"variables":{"n":1.50},"send_at":"2026-12-24T08:00:00+01:00"}`)
 	require.Equal(t, http.StatusAccepted, made.status, "%s", made.body)
 	object := made.object(t)
@@ -102,7 +102,7 @@ func (h *harness) messageEvents(t *testing.T, id string) (types []string) {
 func TestRefusedMessages(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	messages(t, h)
+	someMessages(t, h)
 	bare := h.contact(t, `{"name":"Bare"}`).object(t)["id"].(string)
 	with := func(rest string) string { return `{"contact_id":"` + exampleContact + `",` + rest + `}` }
 	for name, c := range map[string]struct{ body, code, pointer string }{
@@ -136,7 +136,7 @@ func TestRefusedMessages(t *testing.T) {
 func TestMessagesAreFiltered(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	messages(t, h)
+	someMessages(t, h)
 	other := h.contact(t, `{"email":"b@example.com"}`).object(t)["id"].(string)
 	for _, body := range []string{messageBody, strings.Replace(messageBody, "email", "sandbox", 1), strings.Replace(messageBody, exampleContact, other, 1)} {
 		require.Equal(t, http.StatusAccepted, h.post(t, "/messages", body).status)

@@ -96,7 +96,7 @@ func routeCases() []routeCase {
 			{201, newExternalID, ""}, {200, byExternalID, ""},
 		}, mutating(changed)},
 
-		{"POST /messages", messageBody, one(202, messages), mutating(models.CodeChannelNotConfigured)},
+		{"POST /messages", messageBody, one(202, someMessages), mutating(models.CodeChannelNotConfigured)},
 		{"GET /messages", "", one(200, at("/messages")), scoped()},
 		{"GET /messages/{id}", "", one(200, message), scoped(missing)},
 		{"POST /messages/{id}/cancel", "", one(200, under(message, "/cancel")), mutating(missing, changed, models.CodeNotCancellable)},

@@ -41,10 +41,10 @@ func (s *Sandbox) Send(ctx context.Context, p Parcel) Result {
 	}
 	switch settings.Behaviour {
 	case SandboxRefuse:
-		wait(ctx, settings.Delay)
+		wait(ctx, settings.delay())
 		return Result{Verdict: Refused, Code: CodeRejected, Detail: "The sandbox was told to refuse."}
 	case SandboxFail:
-		wait(ctx, settings.Delay)
+		wait(ctx, settings.delay())
 		return Result{Verdict: NotTaken, Code: CodeUnavailable, Detail: "The sandbox was told to fail."}
 	case SandboxAccept, SandboxLose:
 	}
@@ -54,7 +54,7 @@ func (s *Sandbox) Send(ctx context.Context, p Parcel) Result {
 	if err != nil {
 		return Result{Verdict: Lost, Code: CodeAnswerLost, Detail: "The sandbox did not answer."}
 	}
-	wait(ctx, settings.Delay)
+	wait(ctx, settings.delay())
 	if settings.Behaviour == SandboxLose || ctx.Err() != nil {
 		return Result{Verdict: Lost, Code: CodeAnswerLost, Detail: "The sandbox's answer was lost."}
 	}

@@ -2,11 +2,14 @@ package messages
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/mail"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -57,28 +60,44 @@ const maxSandboxDelay = 20 * time.Second
 
 // SandboxSettings are what a project's sandbox was told to do.
 type SandboxSettings struct {
-	Behaviour Behaviour     `json:"behaviour"`
-	Delay     time.Duration `json:"delay"`   // before every answer, nanoseconds
-	Deliver   bool          `json:"deliver"` // what it takes in has arrived
+	Behaviour Behaviour `json:"behaviour"`
+	DelayMS   int       `json:"delay_ms"` // before every answer
+	Deliver   bool      `json:"deliver"`  // what it takes in has arrived
 	// Blind: it behaves like a channel that takes no key and looks nothing up,
 	// so that a lost answer leaves a message unknown.
 	Blind bool `json:"blind"`
 }
 
-// CheckSettings says what is wrong with a channel's settings, for the person who
-// enters them. url, which judges a URL whose host a tenant chose, is asked about
-// where the channel leads.
-func CheckSettings(settings any) error {
-	switch s := settings.(type) {
-	case EmailSettings:
-		return s.check()
-	case TelegramSettings:
-		return s.check()
-	case SandboxSettings:
-		return s.check()
+func (s SandboxSettings) delay() time.Duration { return time.Duration(s.DelayMS) * time.Millisecond }
+
+// ParseSettings reads a channel's settings, a JSON object, as a person gives
+// them, and says what is wrong with them. leadsTo, nil for the sandbox, is where
+// the channel would connect to: somebody has to ask the egress guard.
+func ParseSettings(channel models.Channel, raw []byte) (settings any, leadsTo *url.URL, err error) {
+	switch channel {
+	case models.ChannelEmail:
+		s, err := readSettings[EmailSettings](raw)
+		s.Port = cmp.Or(s.Port, map[string]int{TLSImplicit: 465, TLSStart: 587, TLSNone: 25}[s.TLS])
+		return s, &url.URL{Scheme: "https", Host: net.JoinHostPort(s.Host, strconv.Itoa(s.Port))}, firstError(err, s.check)
+	case models.ChannelTelegram:
+		s, err := readSettings[TelegramSettings](raw)
+		s.BaseURL = cmp.Or(s.BaseURL, DefaultTelegramURL)
+		u, _ := url.Parse(s.BaseURL) // check says so when it cannot be read
+		return s, u, firstError(err, s.check)
+	case models.ChannelSandbox:
+		s, err := readSettings[SandboxSettings](raw)
+		return s, nil, firstError(err, s.check)
 	default:
-		return errors.New("there is no such channel")
+		return nil, nil, errors.New("the channels are sandbox, email and telegram")
 	}
+}
+
+// firstError is err, or else what the check finds.
+func firstError(err error, check func() error) error {
+	if err != nil {
+		return err
+	}
+	return check()
 }
 
 func (s EmailSettings) check() error {
@@ -119,7 +138,7 @@ func (s SandboxSettings) check() error {
 	default:
 		return fmt.Errorf("the behaviour is %s, %s, %s or %s", SandboxAccept, SandboxRefuse, SandboxFail, SandboxLose)
 	}
-	if s.Delay < 0 || s.Delay > maxSandboxDelay {
+	if s.delay() < 0 || s.delay() > maxSandboxDelay {
 		return fmt.Errorf("the delay is at most %s", maxSandboxDelay)
 	}
 	return nil

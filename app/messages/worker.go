@@ -37,19 +37,12 @@ type Config struct {
 	Hint func([]store.Lane)
 	Log  *slog.Logger
 	// Schedule is the delays after failed tries; after the last the message is
-	// given up: 5s, 15s, 1m, 5m, 15m, 1h, 3h, 6h.
+	// given up. Empty: after the first.
 	Schedule   []time.Duration
 	Slots      int           // messages sent at a time: 32
 	PerChannel int           // of these for one project on one channel: 8
 	Lease      time.Duration // how long a message may be held: 60 s
 	Timeout    time.Duration // of one attempt: 30 s
-}
-
-// DefaultSchedule is the delays after failed tries, half a day in all.
-func DefaultSchedule() []time.Duration {
-	return []time.Duration{
-		5 * time.Second, 15 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour,
-	}
 }
 
 // Worker sends messages. It is a lifecycle.Service, and any number of them work
@@ -68,9 +61,6 @@ func NewWorker(cfg Config) *Worker {
 	cfg.PerChannel = cmp.Or(cfg.PerChannel, defaultChannel)
 	cfg.Lease = cmp.Or(cfg.Lease, defaultLease)
 	cfg.Timeout = cmp.Or(cfg.Timeout, defaultTimeout)
-	if cfg.Schedule == nil {
-		cfg.Schedule = DefaultSchedule()
-	}
 	return &Worker{cfg: cfg, slots: make(chan struct{}, cfg.Slots)}
 }
 

@@ -22,9 +22,9 @@ import (
 func admin() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "admin",
-		Short: "Manage projects, keys and users, and repair deliveries (reads the server's environment)",
+		Short: "Manage projects, keys, users and channels, and repair deliveries (reads the server's environment)",
 	}
-	command.AddCommand(projectCommands(), keyCommands(), userCommands(), archiveCommands())
+	command.AddCommand(projectCommands(), keyCommands(), userCommands(), archiveCommands(), channelCommands(), sandboxCommands())
 	command.AddCommand(deliveryCommands(), deadLetterCommands(), recoverCommand(), jobCommands())
 	return command
 }
@@ -124,10 +124,7 @@ func keyCommands() *cobra.Command {
 	})}
 	revoke.Flags().StringVar(&id, "id", "", "the key's id")
 	required(revoke, "id")
-	for _, command := range []*cobra.Command{create, list, revoke} {
-		command.Flags().StringVar(&project, "project", "", "the project's id")
-		required(command, "project")
-	}
+	ofProject(&project, create, list, revoke)
 	return group("key", "API keys", create, list, revoke)
 }
 

@@ -69,6 +69,7 @@ func (c Config) problems() problems {
 	p.complain("SERVER_COUNT", atLeast(c.ServerCount, 1))
 	p.complain("UNAUTHENTICATED_RATE_PER_MINUTE", atLeast(c.UnauthenticatedRate, 1))
 	p.complain("WEBHOOK_RETRY_SCHEDULE", schedule(c.WebhookRetrySchedule))
+	p.complain("MESSAGE_RETRY_SCHEDULE", schedule(c.MessageRetrySchedule))
 	p.complain("WORKER_CONCURRENCY", atLeast(c.WorkerConcurrency, 1))
 	p.complain("ARCHIVE_URL", archiveURL(c.ArchiveURL))
 	p.complain("SMTP_FROM", smtpFrom(c.SMTPURL, c.SMTPFrom))

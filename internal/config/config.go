@@ -45,6 +45,9 @@ type Config struct {
 
 	// WebhookRetrySchedule is the delays after failed steps (contract §5).
 	WebhookRetrySchedule []time.Duration `env:"WEBHOOK_RETRY_SCHEDULE" envDefault:"1m,15m,1h,24h"`
+	// MessageRetrySchedule is the delays after tries of a message that certainly
+	// did not reach its channel; after the last it has failed.
+	MessageRetrySchedule []time.Duration `env:"MESSAGE_RETRY_SCHEDULE" envDefault:"5s,15s,1m,5m,15m,1h,3h,6h"`
 	// WorkerConcurrency is how many endpoints one worker serves at a time.
 	WorkerConcurrency int `env:"WORKER_CONCURRENCY" envDefault:"64"`
 
@@ -106,6 +109,7 @@ func (c Config) LogValue() slog.Value {
 		slog.Int("server_count", c.ServerCount),
 		slog.Int("unauthenticated_rate_per_minute", c.UnauthenticatedRate),
 		slog.String("webhook_retry_schedule", fmt.Sprint(c.WebhookRetrySchedule)),
+		slog.String("message_retry_schedule", fmt.Sprint(c.MessageRetrySchedule)),
 		slog.Int("worker_concurrency", c.WorkerConcurrency),
 		slog.String("archive", masked(c.ArchiveURL)),
 		slog.String("smtp", masked(c.SMTPURL)),
