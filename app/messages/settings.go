@@ -29,15 +29,15 @@ type EmailSettings struct {
 	Port     int    `json:"port"`
 	TLS      string `json:"tls"` // implicit, starttls or none
 	Username string `json:"username,omitempty"`
-	Password string `json:"password,omitempty"` //nolint:gosec // the field, not a password
-	From     string `json:"from"`               // an address, or Name <address>
-	Subject  string `json:"subject"`            // of every message
+	Password string `json:"password,omitempty"`
+	From     string `json:"from"`    // an address, or Name <address>
+	Subject  string `json:"subject"` // of every message
 }
 
 // TelegramSettings are a project's bot.
 type TelegramSettings struct {
 	BaseURL string `json:"base_url"` // https://api.telegram.org, or a Bot API server of one's own
-	Token   string `json:"token"`    //nolint:gosec // the field, not a token
+	Token   string `json:"token"`
 }
 
 // DefaultTelegramURL is Telegram's own Bot API server.

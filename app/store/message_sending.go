@@ -170,13 +170,13 @@ type MessageOutcome struct {
 const (
 	sqlRecordMessage = `
 		UPDATE messages SET
-		       status = @status, next_attempt_at = CASE WHEN @status = 'queued' THEN clock_timestamp() + make_interval(secs => @due_in) END,
-		       claim_token = NULL, lease_expires_at = NULL, failures = failures + @failed::int, maybe_sent = maybe_sent OR @maybe_sent,
+		       status = CAST(@status AS text), next_attempt_at = CASE WHEN CAST(@status AS text) = 'queued' THEN clock_timestamp() + make_interval(secs => CAST(@due_in AS float8)) END,
+		       claim_token = NULL, lease_expires_at = NULL, failures = failures + CASE WHEN @failed THEN 1 ELSE 0 END, maybe_sent = maybe_sent OR CAST(@maybe_sent AS boolean),
 		       provider_message_id = @provider, error_code = @code, error_detail = @detail,
-		       sent_at = CASE WHEN @status = 'sent' THEN @now::timestamptz END, updated_at = @now
+		       sent_at = CASE WHEN CAST(@status AS text) = 'sent' THEN CAST(@now AS timestamptz) END, updated_at = @now
 		WHERE project_id = @project AND id = @id
-		  AND (status = 'sending' AND claim_token = @token::uuid
-		       OR status = 'unknown' AND attempt_count = @number AND @status IN ('sent', 'failed'))
+		  AND (status = 'sending' AND claim_token = CAST(@token AS uuid)
+		       OR status = 'unknown' AND attempt_count = @number AND CAST(@status AS text) IN ('sent', 'failed'))
 		RETURNING *`
 	sqlMessageDelivered = `
 		UPDATE messages SET status = 'delivered', updated_at = $3 WHERE project_id = $1 AND id = $2 AND status = 'sent'`
