@@ -23,7 +23,7 @@ import (
 	"github.com/botix-pro/platform/test/providers"
 )
 
-// post office is a site with a mail server, a bot and a contact who has both.
+// postOffice is a site with a mail server, a bot and a contact who has both.
 type postOffice struct {
 	*site
 
@@ -33,9 +33,9 @@ type postOffice struct {
 	telegram *providers.BotAPI
 }
 
-func newPostOffice(t *testing.T, script providers.Script) *postOffice {
+func newPostOffice(t *testing.T, mail, chat providers.Script) *postOffice {
 	t.Helper()
-	o := &postOffice{site: newSite(t), smtp: providers.StartSMTP(t, script), telegram: providers.StartBotAPI(t, script)}
+	o := &postOffice{site: newSite(t), smtp: providers.StartSMTP(t, mail), telegram: providers.StartBotAPI(t, chat)}
 	o.unlimited(t)
 	box, err := seal.New([]string{programs.EncryptionKey})
 	require.NoError(t, err)
@@ -43,8 +43,8 @@ func newPostOffice(t *testing.T, script providers.Script) *postOffice {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.Close()) }()
 	_, err = s.Write(t.Context(), o.demo.ProjectID, func(tx *store.Tx) error {
-		mail := messages.EmailSettings{Host: o.smtp.Host, Port: o.smtp.Port, TLS: messages.TLSNone, From: "shop@example.org", Subject: "News"}
-		if err := tx.SetChannel(models.ChannelEmail, mail); err != nil {
+		settings := messages.EmailSettings{Host: o.smtp.Host, Port: o.smtp.Port, TLS: messages.TLSNone, From: "shop@example.org", Subject: "News"}
+		if err := tx.SetChannel(models.ChannelEmail, settings); err != nil {
 			return err
 		}
 		return tx.SetChannel(models.ChannelTelegram, messages.TelegramSettings{BaseURL: o.telegram.URL, Token: providers.BotToken})
@@ -122,15 +122,19 @@ func (o *postOffice) settle(t *testing.T, ids map[string]string) map[string]ende
 // receiver has one twice, each that is said to be sent is there once, and only
 // what a killed worker held, or whose answer the provider lost, is unknown.
 func TestWorkersKilledWhileMessagesAreSent(t *testing.T) {
-	const total, kills, slots = 200, 8, 32
+	const total, kills = 200, 8
 	lost := func(key string) bool { return strings.HasSuffix(key, "7") }
-	o := newPostOffice(t, func(key string, nth int) providers.Reaction {
-		r := providers.Reaction{Delay: time.Duration(50+rand.IntN(400)) * time.Millisecond, Lose: lost(key)}
-		if !r.Lose && nth == 1 && strings.HasSuffix(key, "3") {
-			r.Refuse = http.StatusServiceUnavailable // in SMTP no code of its own: not taken, and tried again
+	busy := func(code int) providers.Script {
+		return func(key string, nth int) providers.Reaction {
+			r := providers.Reaction{Delay: time.Duration(50+rand.IntN(400)) * time.Millisecond, Lose: lost(key)}
+			if !r.Lose && nth == 1 && strings.HasSuffix(key, "3") {
+				r.Refuse = code // not taken, and tried again
+			}
+			return r
 		}
-		return r
-	})
+	}
+	const smtpLater = 451
+	o := newPostOffice(t, busy(smtpLater), busy(http.StatusServiceUnavailable))
 	workers := []*programs.Process{programs.StartWorker(t, o.env), programs.StartWorker(t, o.env)}
 	var killing sync.WaitGroup
 	killing.Go(func() {
@@ -170,9 +174,10 @@ func TestWorkersKilledWhileMessagesAreSent(t *testing.T) {
 // PostgreSQL restarts again and again while messages are sent. The workers live
 // and know what they did: everything is sent, once, and nothing is unknown.
 func TestPostgresRestartsWhileMessagesAreSent(t *testing.T) {
-	o := newPostOffice(t, func(string, int) providers.Reaction {
+	slow := func(string, int) providers.Reaction {
 		return providers.Reaction{Delay: time.Duration(100+rand.IntN(300)) * time.Millisecond}
-	})
+	}
+	o := newPostOffice(t, slow, slow)
 	ids := o.queue(t, 200)
 	programs.StartWorker(t, o.env)
 	programs.StartWorker(t, o.env)
