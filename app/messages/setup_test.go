@@ -47,7 +47,7 @@ func newOffice(t *testing.T, script providers.Script) *office {
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	o := &office{
 		t: t, store: s, smtp: providers.StartSMTP(t, script), telegram: providers.StartBotAPI(t, script),
-		guard: egress.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}),
+		guard: egress.New(loopback()),
 	}
 	o.guardTransitions()
 	o.project, o.contact = o.newProject(models.ModeLive)
@@ -80,6 +80,14 @@ func (o *office) mail() messages.EmailSettings {
 	return messages.EmailSettings{
 		Host: o.smtp.Host, Port: o.smtp.Port, TLS: messages.TLSNone, From: "Shop <shop@example.org>", Subject: "News",
 	}
+}
+
+func loopback() []netip.Prefix { return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} }
+
+func (o *office) setMail(settings messages.EmailSettings) {
+	o.t.Helper()
+	_, err := o.store.Write(o.t.Context(), o.project, func(tx *store.Tx) error { return tx.SetChannel(models.ChannelEmail, settings) })
+	require.NoError(o.t, err)
 }
 
 // sandbox tells the sandbox what to do.

@@ -2,6 +2,7 @@ package providers
 
 import (
 	"bufio"
+	"crypto/tls"
 	"io"
 	"net"
 	"net/textproto"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
 	"github.com/stretchr/testify/require"
 )
@@ -20,21 +22,41 @@ type SMTP struct {
 
 	Host string
 	Port int
+
+	password string
 }
 
-// StartSMTP starts a mail server that the test's end stops.
+// SMTPOptions say how a mail server protects itself.
+type SMTPOptions struct {
+	TLS      *tls.Config // nil: not at all
+	Implicit bool        // from the first byte; otherwise by STARTTLS
+	Password string      // of everybody; empty: nobody has to sign in
+}
+
+// StartSMTP starts a mail server for everybody, which the test's end stops.
 func StartSMTP(t testing.TB, script Script) *SMTP {
+	t.Helper()
+	return StartSMTPWith(t, script, SMTPOptions{})
+}
+
+// StartSMTPWith does the same with a protected one.
+func StartSMTPWith(t testing.TB, script Script, options SMTPOptions) *SMTP {
 	t.Helper()
 	listener := listen(t, "127.0.0.1:0")
 	host, port, err := net.SplitHostPort(listener.Addr().String())
 	require.NoError(t, err)
-	s := &SMTP{book: newBook(script), Host: host}
+	s := &SMTP{book: newBook(script), Host: host, password: options.Password}
 	s.Port, err = strconv.Atoi(port)
 	require.NoError(t, err)
 	server := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) {
 		return &session{server: s, conn: c}, nil
 	}))
 	server.Domain = "localhost"
+	if options.Implicit {
+		listener = tls.NewListener(listener, options.TLS)
+	} else {
+		server.TLSConfig = options.TLS
+	}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -50,12 +72,40 @@ func StartSMTP(t testing.TB, script Script) *SMTP {
 type session struct {
 	server *SMTP
 	conn   *smtp.Conn
+	known  bool
 }
 
-func (s *session) Reset()                               {}
-func (s *session) Logout() error                        { return nil }
-func (s *session) Mail(string, *smtp.MailOptions) error { return nil }
+// AuthMechanisms implements [smtp.AuthSession].
+func (s *session) AuthMechanisms() []string { return []string{sasl.Plain} }
+
+// Auth implements [smtp.AuthSession].
+func (s *session) Auth(string) (sasl.Server, error) {
+	return sasl.NewPlainServer(func(_, _, password string) error {
+		if s.known = password == s.server.password; !s.known {
+			return smtp.ErrAuthFailed
+		}
+		return nil
+	}), nil
+}
+
+// Reset implements [smtp.Session].
+func (s *session) Reset() {}
+
+// Logout implements [smtp.Session].
+func (s *session) Logout() error { return nil }
+
+// Mail implements [smtp.Session].
+func (s *session) Mail(string, *smtp.MailOptions) error {
+	if s.server.password != "" && !s.known {
+		return smtp.ErrAuthRequired
+	}
+	return nil
+}
+
+// Rcpt implements [smtp.Session].
 func (s *session) Rcpt(string, *smtp.RcptOptions) error { return nil }
+
+// Data implements [smtp.Session].
 func (s *session) Data(content io.Reader) error {
 	header, err := textproto.NewReader(bufio.NewReader(content)).ReadMIMEHeader()
 	if err != nil {
