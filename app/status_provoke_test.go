@@ -107,7 +107,6 @@ func (s *sites) spoil(t *testing.T, r routeCase, c *call, code models.Code) {
 		models.CodeUnsupportedMediaType: func() { c.body, c.header["Content-Type"] = "{}", "text/plain" },
 		models.CodePreconditionFailed:   func() { c.header["If-Match"] = `"999"` },
 		models.CodeChannelNotConfigured: func() { c.body = strings.Replace(messageBody, "email", "telegram", 1) },
-		models.CodeNotCancellable:       func() { require.Equal(t, http.StatusOK, s.whole.do(t, *c).status) },
 		models.CodeMessageNotUnknown:    func() { require.Equal(t, http.StatusOK, s.whole.do(t, *c).status) },
 		models.CodeContactExists: func() {
 			_, taken, _ := strings.Cut(byExternalID(t, s.whole), "by-external-id/")
@@ -144,7 +143,7 @@ func (s *sites) stateSpoilers(t *testing.T, c *call) map[models.Code]func() {
 		models.CodeEventExpired: func() {
 			s.whole.exec(t, `DELETE FROM events WHERE id = (SELECT event_id FROM webhook_deliveries WHERE id = $1)`, object)
 		},
-		models.CodeNotCancellable: func() { require.Equal(t, http.StatusAccepted, s.whole.post(t, c.path, "").status) },
+		models.CodeNotCancellable: func() { require.Less(t, s.whole.post(t, c.path, "").status, http.StatusBadRequest) },
 	}
 }
 

@@ -105,10 +105,10 @@ func (s EmailSettings) check() error {
 	switch {
 	case s.Host == "" || strings.ContainsAny(s.Host, " /@\r\n"):
 		return errors.New("the host is a name or an address, without a scheme or a port")
-	case s.Port < 1 || s.Port > 65535:
-		return errors.New("the port must be between 1 and 65535")
 	case s.TLS != TLSImplicit && s.TLS != TLSStart && s.TLS != TLSNone:
 		return fmt.Errorf("tls is %s, %s or %s", TLSImplicit, TLSStart, TLSNone)
+	case s.Port < 1 || s.Port > 65535:
+		return errors.New("the port must be between 1 and 65535")
 	case s.TLS == TLSNone && s.Password != "":
 		return errors.New("a password is not sent over a connection without TLS")
 	case err != nil || !strings.Contains(address.Address, "@"):
