@@ -91,6 +91,7 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	require.ElementsMatch(t, routes, []string{
 		"POST /contacts", "GET /contacts", "GET /contacts/{id}", "PATCH /contacts/{id}", "DELETE /contacts/{id}",
 		"PUT /contacts/by-external-id/{external_id}",
+		"POST /messages", "GET /messages", "GET /messages/{id}", "POST /messages/{id}/cancel", "POST /messages/{id}/settle",
 		"POST /events", "GET /events", "GET /events/{id}",
 		"POST /webhook-endpoints", "GET /webhook-endpoints", "GET /webhook-endpoints/{id}",
 		"PATCH /webhook-endpoints/{id}", "DELETE /webhook-endpoints/{id}", "POST /webhook-endpoints/{id}/pause",

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/botix-pro/platform/api"
+	"github.com/botix-pro/platform/app/models"
 )
 
 // exampleTypes says which Go type an example is of: by the longest prefix of its
@@ -32,6 +33,11 @@ var exampleTypes = map[string]func() any{
 	"Job":                         func() any { return new(api.Job) },
 	"JobList":                     func() any { return new(api.JobList) },
 	"Me":                          func() any { return new(api.Me) },
+	"Message":                     func() any { return new(models.MessageView) },
+	"MessageCreate":               func() any { return new(api.MessageCreate) },
+	"MessageList":                 func() any { return new(models.MessageList) },
+	"MessageSettle":               func() any { return new(api.MessageSettle) },
+	"MessageWithSettlements":      func() any { return new(models.MessageWithSettlements) },
 	"OpenAPIDocument":             func() any { return new(api.OpenAPIDocument) },
 	"Problem":                     func() any { return new(api.Problem) },
 	"Readiness":                   func() any { return new(api.Readiness) },

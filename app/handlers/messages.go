@@ -104,12 +104,6 @@ func (a *API) readMessage(ctx context.Context, r *middleware.Request) (middlewar
 	return middleware.Result{Status: http.StatusOK, Body: message.ViewWith(decisions), ETag: messageTag(message)}, nil
 }
 
-// messageList is a page of messages.
-type messageList struct {
-	Data       []models.MessageView `json:"data"`
-	NextCursor *string              `json:"next_cursor"`
-}
-
 // listMessages is GET /messages, newest first.
 func (a *API) listMessages(ctx context.Context, r *middleware.Request) (middleware.Result, error) {
 	page, span, err := listOf(r, models.PrefixMessage, "contact_id", "channel", "status")
@@ -130,7 +124,7 @@ func (a *API) listMessages(ctx context.Context, r *middleware.Request) (middlewa
 		return middleware.Result{}, fmt.Errorf("list messages: %w", err)
 	}
 	messages, next := pageOut(messages, page, func(m models.Message) string { return m.ID })
-	list := messageList{Data: make([]models.MessageView, len(messages)), NextCursor: next}
+	list := models.MessageList{Data: make([]models.MessageView, len(messages)), NextCursor: next}
 	for i := range messages {
 		list.Data[i] = messages[i].View()
 	}

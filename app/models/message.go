@@ -134,6 +134,12 @@ type SettlementView struct {
 	CreatedAt string        `json:"created_at"`
 }
 
+// MessageList is a page of messages as the API shows it.
+type MessageList struct {
+	Data       []MessageView `json:"data"`
+	NextCursor *string       `json:"next_cursor"` // nil: the last page
+}
+
 // MessageWithSettlements is a message read by its id.
 type MessageWithSettlements struct {
 	MessageView
