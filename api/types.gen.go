@@ -740,6 +740,43 @@ type RecoveryCreate struct {
 // RequestID Id of one physical request.
 type RequestID = string
 
+// RunID Id of a scenario's run.
+type RunID = string
+
+// RunVariables Any JSON that steps can refer to, at most 16 KiB as JSON text.
+type RunVariables = jsontext.Value
+
+// ScenarioCreate A new scenario.
+type ScenarioCreate struct {
+	// Name What you call it.
+	Name string `json:"name"`
+
+	// Steps The steps in their order; 16 KiB each and 64 KiB together as JSON text.
+	Steps ScenarioSteps `json:"steps"`
+}
+
+// ScenarioID Id of a scenario.
+type ScenarioID = string
+
+// ScenarioRun Who goes through the scenario. `variables` left out or `null` means `{}`.
+type ScenarioRun struct {
+	// ContactID Id of a contact.
+	ContactID ContactID    `json:"contact_id"`
+	Variables RunVariables `json:"variables,omitempty"`
+}
+
+// ScenarioSteps The steps in their order; 16 KiB each and 64 KiB together as JSON text.
+type ScenarioSteps = jsontext.Value
+
+// ScenarioUpdate Changes to a scenario (RFC 7396). An absent field is untouched.
+type ScenarioUpdate struct {
+	// Name What you call it.
+	Name Optional[string] `json:"name,omitzero"`
+
+	// Steps The steps in their order; 16 KiB each and 64 KiB together as JSON text.
+	Steps Optional[jsontext.Value] `json:"steps,omitzero"`
+}
+
 // Scope `read` for GET, `write` for everything else.
 type Scope string
 

@@ -43,6 +43,13 @@ var exampleTypes = map[string]func() any{
 	"Readiness":                   func() any { return new(api.Readiness) },
 	"RecoveryCount":               func() any { return new(api.RecoveryCount) },
 	"RecoveryCreate":              func() any { return new(api.RecoveryCreate) },
+	"Run":                         func() any { return new(models.RunView) },
+	"RunList":                     func() any { return new(page[models.RunView]) },
+	"Scenario":                    func() any { return new(models.ScenarioView) },
+	"ScenarioCreate":              func() any { return new(api.ScenarioCreate) },
+	"ScenarioList":                func() any { return new(page[models.ScenarioView]) },
+	"ScenarioRun":                 func() any { return new(api.ScenarioRun) },
+	"ScenarioUpdate":              func() any { return new(api.ScenarioUpdate) },
 	"WebhookDeliveryList":         func() any { return new(api.WebhookDeliveryList) },
 	"WebhookDeliveryPending":      func() any { return new(api.WebhookDelivery) },
 	"WebhookDeliveryWithAttempts": func() any { return new(api.WebhookDeliveryWithAttempts) },
@@ -54,6 +61,12 @@ var exampleTypes = map[string]func() any{
 	"WebhookEndpointRotated":      func() any { return new(api.WebhookEndpointWithSecret) },
 	"WebhookEndpointUpdate":       func() any { return new(api.WebhookEndpointUpdate) },
 	"WebhookEndpointWithSecret":   func() any { return new(api.WebhookEndpointWithSecret) },
+}
+
+// page is a list of what has its shape in app/models.
+type page[T any] struct {
+	Data       []T     `json:"data"`
+	NextCursor *string `json:"next_cursor"`
 }
 
 func exampleType(t *testing.T, name string) any {
@@ -90,7 +103,7 @@ func TestTypesCarryTheExamplesUnchanged(t *testing.T) {
 // A plain field in a merge patch could not tell absent from null.
 func TestMergePatchesHaveOnlyOptionalFields(t *testing.T) {
 	t.Parallel()
-	for _, patch := range []reflect.Type{reflect.TypeFor[api.ContactUpdate](), reflect.TypeFor[api.WebhookEndpointUpdate]()} {
+	for _, patch := range []reflect.Type{reflect.TypeFor[api.ContactUpdate](), reflect.TypeFor[api.WebhookEndpointUpdate](), reflect.TypeFor[api.ScenarioUpdate]()} {
 		for i := range patch.NumField() {
 			field := patch.Field(i)
 			require.True(t, strings.HasPrefix(field.Type.Name(), "Optional["), "%s.%s is a %s", patch.Name(), field.Name, field.Type)

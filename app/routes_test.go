@@ -64,6 +64,8 @@ func TestOtherProjectsObjectsDoNotExist(t *testing.T) {
 	ids := map[string]string{
 		"contacts":          h.post(t, "/contacts", `{"external_id":"x"}`).object(t)["id"].(string),
 		"messages":          strings.TrimPrefix(unknownMessage(t, h), "/messages/"),
+		"scenarios":         strings.TrimPrefix(activeScenario(t, h), "/scenarios/"),
+		"runs":              strings.TrimPrefix(queuedRun(t, h), "/runs/"),
 		"events":            h.post(t, "/events", `{"type":"a.b"}`).object(t)["id"].(string),
 		"webhook-endpoints": h.post(t, "/webhook-endpoints", endpointBody).object(t)["id"].(string),
 	}
@@ -78,8 +80,8 @@ func TestOtherProjectsObjectsDoNotExist(t *testing.T) {
 			continue
 		}
 		body := map[string]string{http.MethodPost: "", http.MethodPatch: `{}`}[route.Method]
-		if rest == "/settle" {
-			body = settleBody
+		if special := map[string]string{"/settle": settleBody, "/run": runBody}[rest]; special != "" {
+			body = special
 		}
 		got := h.do(t, call{method: route.Method, path: "/" + resource + "/" + ids[resource] + rest, body: body, key: stranger})
 		require.Equal(t, models.CodeNotFound, got.code(t), "%s %s", route.Method, route.Path)
@@ -88,7 +90,7 @@ func TestOtherProjectsObjectsDoNotExist(t *testing.T) {
 		got := h.do(t, call{method: http.MethodPost, path: "/recoveries", body: body, key: stranger})
 		require.Equal(t, "NOT_FOUND", got.object(t)["errors"].([]any)[0].(map[string]any)["code"])
 	}
-	for _, list := range []string{"/contacts", "/messages", "/events", "/webhook-deliveries", "/dead-letters", "/dead-letters/groups", "/jobs"} {
+	for _, list := range []string{"/contacts", "/messages", "/scenarios", "/runs", "/events", "/webhook-deliveries", "/dead-letters", "/dead-letters/groups", "/jobs"} {
 		got := h.do(t, call{method: http.MethodGet, path: list, key: stranger})
 		for _, row := range got.object(t)["data"].([]any) {
 			require.NotContains(t, ids, row.(map[string]any)["id"], list)
@@ -106,6 +108,8 @@ func (h *harness) dump(t *testing.T) (text string) {
 	err := h.base.store.DB().QueryRowContext(t.Context(), `
 		SELECT concat((SELECT json_agg(c ORDER BY id) FROM contacts c WHERE project_id = $1),
 		              (SELECT json_agg(m ORDER BY id) FROM messages m WHERE project_id = $1),
+		              (SELECT json_agg(s ORDER BY id) FROM scenarios s WHERE project_id = $1),
+		              (SELECT json_agg(r ORDER BY id) FROM scenario_runs r WHERE project_id = $1),
 		              (SELECT json_agg(e ORDER BY id) FROM webhook_endpoints e WHERE project_id = $1),
 		              (SELECT json_agg(d ORDER BY id) FROM webhook_deliveries d WHERE project_id = $1),
 		              (SELECT json_agg(l ORDER BY id) FROM dead_letters l WHERE project_id = $1),

@@ -45,7 +45,7 @@ func brokenHarness(t *testing.T) *harness {
 		}
 	}
 	h.serve(t, routes)
-	for _, table := range []string{"contacts", "events", "webhook_endpoints", "webhook_deliveries", "dead_letters", "jobs", "messages", "request_log"} {
+	for _, table := range []string{"contacts", "events", "webhook_endpoints", "webhook_deliveries", "dead_letters", "jobs", "messages", "scenarios", "scenario_runs", "request_log"} {
 		_, err := h.base.store.DB().ExecContext(t.Context(), "ALTER TABLE "+table+" RENAME TO "+table+"_gone")
 		require.NoError(t, err)
 	}
@@ -144,6 +144,9 @@ func (s *sites) stateSpoilers(t *testing.T, c *call) map[models.Code]func() {
 			s.whole.exec(t, `DELETE FROM events WHERE id = (SELECT event_id FROM webhook_deliveries WHERE id = $1)`, object)
 		},
 		models.CodeNotCancellable: func() { require.Less(t, s.whole.post(t, c.path, "").status, http.StatusBadRequest) },
+		models.CodeScenarioNotActive: func() {
+			require.Equal(t, http.StatusOK, s.whole.post(t, strings.TrimSuffix(c.path, "/run")+"/archive", "").status)
+		},
 	}
 }
 

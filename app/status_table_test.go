@@ -41,6 +41,7 @@ func (r routeCase) absent() string {
 	_, path, _ := strings.Cut(r.route, " ")
 	prefix := map[string]string{
 		"contacts": models.PrefixContact, "events": models.PrefixEvent, "messages": models.PrefixMessage,
+		"scenarios": models.PrefixScenario, "runs": models.PrefixRun,
 		"webhook-endpoints": models.PrefixEndpoint, "webhook-deliveries": models.PrefixDelivery,
 		"dead-letters": models.PrefixDeadLetter, "jobs": models.PrefixJob,
 	}[strings.Split(path, "/")[1]]
@@ -101,6 +102,18 @@ func routeCases() []routeCase {
 		{"GET /messages/{id}", "", one(200, message), scoped(missing)},
 		{"POST /messages/{id}/cancel", "", one(200, under(message, "/cancel")), mutating(missing, changed, models.CodeNotCancellable)},
 		{"POST /messages/{id}/settle", settleBody, one(200, under(unknownMessage, "/settle")), mutating(missing, changed, models.CodeMessageNotUnknown)},
+
+		{"POST /scenarios", scenarioBody, one(201, at("/scenarios")), mutating()},
+		{"GET /scenarios", "", one(200, at("/scenarios")), scoped()},
+		{"GET /scenarios/{id}", "", one(200, activeScenario), scoped(missing)},
+		{"PATCH /scenarios/{id}", `{"name":"Other"}`, one(200, activeScenario), mutating(missing, changed)},
+		{"POST /scenarios/{id}/activate", "", one(200, under(activeScenario, "/activate")), mutating(missing, changed)},
+		{"POST /scenarios/{id}/archive", "", one(200, under(activeScenario, "/archive")), mutating(missing, changed)},
+		{"POST /scenarios/{id}/run", runBody, one(202, under(activeScenario, "/run")), mutating(missing, changed, models.CodeScenarioNotActive)},
+
+		{"GET /runs", "", one(200, at("/runs")), scoped()},
+		{"GET /runs/{id}", "", one(200, queuedRun), scoped(missing)},
+		{"POST /runs/{id}/cancel", "", one(200, under(queuedRun, "/cancel")), mutating(missing, changed, models.CodeNotCancellable)},
 
 		{"POST /events", `{"type":"order.paid"}`, one(201, at("/events")), mutating()},
 		{"GET /events", "", one(200, at("/events")), scoped()},

@@ -24,7 +24,7 @@ const (
 	jobsAtATime = 4
 )
 
-// RunWorker delivers webhooks and sends messages until ctx is over, then finishes
+// RunWorker delivers webhooks, sends messages and runs scenarios until ctx is over, then finishes
 // what is in flight and returns.
 func RunWorker(ctx context.Context, cfg config.Config) error {
 	log := start(cfg, "worker")
@@ -71,11 +71,13 @@ func workServices(ctx context.Context, b *base) ([]lifecycle.Named, error) {
 	})
 	return []lifecycle.Named{
 		{Name: "archive", Service: lifecycle.OnStop(func() { closeArchive(b, archive) })},
-		{Name: "hints of jobs and messages", Service: hinter},
+		{Name: "workers' hints", Service: hinter},
 		{Name: "jobs", Service: runner},
 		// What is in flight may take as long in one as in the other.
 		{Name: "senders", Service: lifecycle.Together{
-			{Name: "webhooks", Service: worker}, {Name: "messages", Service: newMessageWorker(b, guard, hinter.Hint)},
+			{Name: "webhooks", Service: worker},
+			{Name: "messages", Service: newMessageWorker(b, guard, hinter.Hint)},
+			{Name: "scenarios", Service: newScenarioEngine(b, guard, hinter.Hint)},
 		}},
 		{Name: "purge", Service: lifecycle.NewEvery(purgeEvery, func(ctx context.Context) { purge(ctx, b) })},
 	}, nil

@@ -105,6 +105,9 @@ func (s Seed) plant(ctx context.Context, c Credentials, receiverURL string) erro
 		}); err != nil {
 			return err
 		}
+		if err := tx.CreateScenario(s.scenario()); err != nil {
+			return err
+		}
 		return tx.CreateEndpoint(s.endpoint(c, receiverURL))
 	})
 	if err != nil {
@@ -120,6 +123,24 @@ func (s Seed) endpoint(c Credentials, url string) *models.WebhookEndpoint {
 		EventTypes: []string{"*"}, Status: models.EndpointActive, MaxInFlight: models.DefaultMaxInFlight,
 		Secrets: []models.EndpointSecret{{Value: c.WebhookSecret}}, Headers: map[string]string{},
 		CreatedAt: now, UpdatedAt: now,
+	}
+}
+
+// ScenarioSteps are those of the demo's scenario: every type of step that needs
+// nobody outside.
+const ScenarioSteps = `[
+	{"id": "hello", "type": "send_message", "channel": "sandbox", "template": "Welcome, {{name}}!"},
+	{"id": "pause", "type": "wait", "duration": "10s"},
+	{"id": "known", "type": "condition", "if": {"field": "contact.tags", "op": "contains", "value": "welcomed"}, "then": "end"},
+	{"id": "mark", "type": "update_contact", "add_tags": ["welcomed"], "attributes": {"source": "demo"}},
+	{"id": "tell", "type": "emit_event", "event_type": "demo.welcomed", "data": {"contact": "{{contact.id}}", "name": "{{contact.name}}"}}
+]`
+
+func (s Seed) scenario() *models.Scenario {
+	now := s.Clock.Now()
+	return &models.Scenario{
+		ID: models.NewID(models.PrefixScenario, now), Name: "Welcome", Status: models.ScenarioActive, Version: 1, Revision: 1,
+		Steps: []byte(ScenarioSteps), CreatedAt: now, UpdatedAt: now,
 	}
 }
 

@@ -1,13 +1,9 @@
 package handlers
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
-	"reflect"
-	"slices"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/botix-pro/platform/api"
@@ -66,72 +62,15 @@ func patchAttributes(contact *models.Contact, null bool, patch jsontext.Value) e
 		return nil
 	}
 	// Bounded before it is merged: merging reads what is nested once a level.
-	if len(patch) > maxAttributeBytes {
-		var found faults
-		found.attributes("/attributes", patch)
-		return found.err()
+	if len(patch) > models.MaxAttributeBytes {
+		var found models.Faults
+		found.Attributes("/attributes", patch)
+		return found.Err()
 	}
-	merged, err := mergePatch(contact.Attributes, patch)
+	merged, err := models.MergePatch(contact.Attributes, patch)
 	if err != nil {
 		return fmt.Errorf("merge attributes: %w", err)
 	}
 	contact.Attributes = merged
 	return nil
-}
-
-// mergePatch applies RFC 7396 §2 to two JSON values. What it does not touch
-// stays as it was written, digits of numbers included.
-func mergePatch(target, patch jsontext.Value) (jsontext.Value, error) {
-	if patch.Kind() != '{' {
-		return patch, nil
-	}
-	members, changes := map[string]jsontext.Value{}, map[string]jsontext.Value{}
-	if target.Kind() == '{' {
-		if err := json.Unmarshal(target, &members); err != nil {
-			return nil, fmt.Errorf("decode the target: %w", err)
-		}
-	}
-	if err := json.Unmarshal(patch, &changes); err != nil {
-		return nil, fmt.Errorf("decode the patch: %w", err)
-	}
-	for name, change := range changes {
-		if change.Kind() == 'n' {
-			delete(members, name)
-			continue
-		}
-		merged, err := mergePatch(members[name], change)
-		if err != nil {
-			return nil, err
-		}
-		members[name] = merged
-	}
-	return json.Marshal(members, json.Deterministic(true))
-}
-
-// sameJSON reports whether two JSON values differ in nothing but space and the
-// order of names. Numbers are compared as they are written.
-func sameJSON(a, b jsontext.Value) bool {
-	a, b = a.Clone(), b.Clone()
-	asWritten := []jsontext.Options{jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)}
-	return a.Canonicalize(asWritten...) == nil && b.Canonicalize(asWritten...) == nil && bytes.Equal(a, b)
-}
-
-// changedFields names the fields that differ, in the order of the alphabet.
-func changedFields(before, after *models.Contact) []string {
-	changed := []string{}
-	for name, same := range map[string]bool{
-		"external_id": reflect.DeepEqual(before.ExternalID, after.ExternalID),
-		"name":        reflect.DeepEqual(before.Name, after.Name),
-		"email":       reflect.DeepEqual(before.Email, after.Email),
-		"phone":       reflect.DeepEqual(before.Phone, after.Phone),
-		"identities":  maps.Equal(before.Identities, after.Identities),
-		"tags":        slices.Equal(before.Tags, after.Tags),
-		"attributes":  sameJSON(before.Attributes, after.Attributes),
-	} {
-		if !same {
-			changed = append(changed, name)
-		}
-	}
-	slices.Sort(changed)
-	return changed
 }

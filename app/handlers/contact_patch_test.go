@@ -5,6 +5,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
+
+	"github.com/botix-pro/platform/app/models"
 )
 
 // The examples of RFC 7396, appendix A, and what makes implementations stumble.
@@ -28,7 +30,7 @@ func TestMergePatch(t *testing.T) {
 		{`{"a":[null,{}],"n":1.50}`, `{"b":[null]}`, `{"a":[null,{}],"b":[null],"n":1.50}`},
 		{`{"n":1}`, `{"n":12345678901234567890.1230}`, `{"n":12345678901234567890.1230}`},
 	} {
-		got, err := mergePatch(jsontext.Value(c.target), jsontext.Value(c.patch))
+		got, err := models.MergePatch(jsontext.Value(c.target), jsontext.Value(c.patch))
 		require.NoError(t, err)
 		require.Equal(t, c.want, string(got), "%s + %s", c.target, c.patch)
 	}
@@ -36,9 +38,9 @@ func TestMergePatch(t *testing.T) {
 
 func TestSameJSON(t *testing.T) {
 	t.Parallel()
-	require.True(t, sameJSON(jsontext.Value(`{"a":1, "b":[null]}`), jsontext.Value(`{"b":[null],"a":1}`)))
-	require.False(t, sameJSON(jsontext.Value(`{"a":1}`), jsontext.Value(`{"a":1.0}`)))
-	require.False(t, sameJSON(jsontext.Value(`[null]`), jsontext.Value(`[]`)))
+	require.True(t, models.SameJSON(jsontext.Value(`{"a":1, "b":[null]}`), jsontext.Value(`{"b":[null],"a":1}`)))
+	require.False(t, models.SameJSON(jsontext.Value(`{"a":1}`), jsontext.Value(`{"a":1.0}`)))
+	require.False(t, models.SameJSON(jsontext.Value(`[null]`), jsontext.Value(`[]`)))
 }
 
 // A patch applied twice is applied once, and never panics.
@@ -48,10 +50,10 @@ func FuzzMergePatch(f *testing.F) {
 		if !jsontext.Value(target).IsValid() || !jsontext.Value(patch).IsValid() {
 			return
 		}
-		once, err := mergePatch(jsontext.Value(target), jsontext.Value(patch))
+		once, err := models.MergePatch(jsontext.Value(target), jsontext.Value(patch))
 		require.NoError(t, err)
-		twice, err := mergePatch(once, jsontext.Value(patch))
+		twice, err := models.MergePatch(once, jsontext.Value(patch))
 		require.NoError(t, err)
-		require.True(t, sameJSON(once, twice), "%s then %s", once, twice)
+		require.True(t, models.SameJSON(once, twice), "%s then %s", once, twice)
 	})
 }

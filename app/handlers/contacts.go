@@ -7,15 +7,11 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/botix-pro/platform/api"
 	"github.com/botix-pro/platform/app/middleware"
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
 )
-
-const contactObject = "contact"
 
 // createContact is POST /contacts: a contact and its contact.created event.
 func (a *API) createContact(_ context.Context, tx *store.Tx, r *middleware.Request) (middleware.Result, error) {
@@ -88,8 +84,8 @@ func (a *API) deleteContact(ctx context.Context, tx *store.Tx, r *middleware.Req
 		return middleware.Result{}, err
 	}
 	tx.DeleteContact(contact.ID)
-	about := models.Subject{ID: contact.ID, Object: contactObject}
-	if err := appendEvent(tx, r, models.EventContactDeleted, about, showContact(contact)); err != nil {
+	about := models.Subject{ID: contact.ID, Object: models.ContactObject}
+	if err := appendEvent(tx, r, models.EventContactDeleted, about, contact.View()); err != nil {
 		return middleware.Result{}, err
 	}
 	return middleware.Result{Status: http.StatusNoContent}, nil
@@ -105,7 +101,7 @@ func (a *API) readContact(ctx context.Context, r *middleware.Request) (middlewar
 	if err != nil {
 		return middleware.Result{}, fmt.Errorf("read contact: %w", err)
 	}
-	return middleware.Result{Status: http.StatusOK, Body: showContact(contact), ETag: etag(contact)}, nil
+	return middleware.Result{Status: http.StatusOK, Body: contact.View(), ETag: etag(contact)}, nil
 }
 
 // listContacts is GET /contacts, newest first.
@@ -126,11 +122,17 @@ func (a *API) listContacts(ctx context.Context, r *middleware.Request) (middlewa
 		return middleware.Result{}, fmt.Errorf("list contacts: %w", err)
 	}
 	contacts, next := pageOut(contacts, page, func(c models.Contact) string { return c.ID })
-	list := api.ContactList{Data: make([]api.Contact, len(contacts)), NextCursor: next}
+	list := contactList{Data: make([]models.ContactView, len(contacts)), NextCursor: next}
 	for i := range contacts {
-		list.Data[i] = showContact(&contacts[i])
+		list.Data[i] = contacts[i].View()
 	}
 	return middleware.Result{Status: http.StatusOK, Body: list}, nil
+}
+
+// contactList is a page of contacts.
+type contactList struct {
+	Data       []models.ContactView `json:"data"`
+	NextCursor *string              `json:"next_cursor"`
 }
 
 func contactFilter(query url.Values) (store.ContactFilter, error) {
@@ -156,14 +158,14 @@ func lockContact(ctx context.Context, tx *store.Tx, r *middleware.Request) (*mod
 }
 
 func insertContact(tx *store.Tx, r *middleware.Request, contact *models.Contact) (middleware.Result, error) {
-	if err := validateContact(contact); err != nil {
+	if err := contact.Check().Err(); err != nil {
 		return middleware.Result{}, err
 	}
 	if err := tx.CreateContact(contact); err != nil {
 		return middleware.Result{}, fmt.Errorf("create contact: %w", err)
 	}
-	shown := showContact(contact)
-	about := models.Subject{ID: contact.ID, Object: contactObject}
+	shown := contact.View()
+	about := models.Subject{ID: contact.ID, Object: models.ContactObject}
 	if err := appendEvent(tx, r, models.EventContactCreated, about, shown); err != nil {
 		return middleware.Result{}, err
 	}
@@ -176,28 +178,21 @@ func changeContact(tx *store.Tx, r *middleware.Request, before, after *models.Co
 	if err := checkMatch(r, etag(before)); err != nil {
 		return middleware.Result{}, err
 	}
-	if err := validateContact(after); err != nil {
+	if err := after.Check().Err(); err != nil {
 		return middleware.Result{}, err
 	}
-	if changed := changedFields(before, after); len(changed) > 0 {
+	if changed := before.ChangedFields(after); len(changed) > 0 {
 		after.UpdatedAt, after.Version = tx.Now(), before.Version+1
 		if err := tx.UpdateContact(before, after); err != nil {
 			return middleware.Result{}, fmt.Errorf("update contact: %w", err)
 		}
-		about := models.Subject{ID: after.ID, Object: contactObject}
-		data := updatedContact{Contact: showContact(after), ChangedFields: changed}
+		about := models.Subject{ID: after.ID, Object: models.ContactObject}
+		data := models.UpdatedContact{ContactView: after.View(), ChangedFields: changed}
 		if err := appendEvent(tx, r, models.EventContactUpdated, about, data); err != nil {
 			return middleware.Result{}, err
 		}
 	}
-	return middleware.Result{Status: http.StatusOK, Body: showContact(after), ETag: etag(after)}, nil
-}
-
-// updatedContact is the data of contact.updated.
-type updatedContact struct {
-	api.Contact
-
-	ChangedFields []string `json:"changed_fields"`
+	return middleware.Result{Status: http.StatusOK, Body: after.View(), ETag: etag(after)}, nil
 }
 
 func newContact(tx *store.Tx) *models.Contact {
@@ -220,14 +215,6 @@ func fillContact(contact *models.Contact, c api.ContactReplace) {
 	}
 	if len(c.Attributes) > 0 && c.Attributes.Kind() != 'n' {
 		contact.Attributes = c.Attributes
-	}
-}
-
-func showContact(c *models.Contact) api.Contact {
-	return api.Contact{
-		ID: c.ID, Object: contactObject, ExternalID: c.ExternalID, Name: c.Name, Email: c.Email, Phone: c.Phone,
-		Identities: c.Identities, Tags: c.Tags, Attributes: jsontext.Value(c.Attributes),
-		CreatedAt: api.Timestamp(c.CreatedAt), UpdatedAt: api.Timestamp(c.UpdatedAt),
 	}
 }
 

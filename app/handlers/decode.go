@@ -24,19 +24,19 @@ const maxDepth = 64
 
 // Codes of the entries in a problem's errors.
 const (
-	fieldUnknown   = "UNKNOWN_FIELD"
-	fieldType      = "INVALID_TYPE"
-	fieldFormat    = "INVALID_FORMAT"
-	fieldTooLong   = "TOO_LONG"
-	fieldTooShort  = "TOO_SHORT"
-	fieldTooMany   = "TOO_MANY"
-	fieldDuplicate = "DUPLICATE"
-	fieldSyntax    = "SYNTAX"
-	fieldReserved  = "RESERVED"
-	fieldRange     = "OUT_OF_RANGE"
-	fieldRefused   = "REFUSED"
-	fieldTooDeep   = "TOO_DEEP"
-	fieldNotFound  = "NOT_FOUND"
+	fieldUnknown   = models.FieldUnknown
+	fieldType      = models.FieldType
+	fieldFormat    = models.FieldFormat
+	fieldTooLong   = models.FieldTooLong
+	fieldTooShort  = models.FieldTooShort
+	fieldTooMany   = models.FieldTooMany
+	fieldDuplicate = models.FieldDuplicate
+	fieldSyntax    = models.FieldSyntax
+	fieldReserved  = models.FieldReserved
+	fieldRange     = models.FieldRange
+	fieldRefused   = models.FieldRefused
+	fieldTooDeep   = models.FieldTooDeep
+	fieldNotFound  = models.FieldNotFound
 )
 
 // nullIsNoText refuses null where a text must be, as an element or as the value of

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -17,10 +16,6 @@ import (
 )
 
 const eventObject = "event"
-
-// platformTypes are the first parts of the platform's own event types, which
-// nobody else may publish (contract §5).
-var platformTypes = []string{"contact", "message", "scenario", "job", "webhook_endpoint"}
 
 // createEvent is POST /events: an event of the developer's own.
 func (a *API) createEvent(_ context.Context, tx *store.Tx, r *middleware.Request) (middleware.Result, error) {
@@ -49,7 +44,7 @@ func validateEvent(e api.EventCreate) error {
 	switch {
 	case !models.ValidEventType(e.Type):
 		found.add("/type", fieldFormat, "A type is 2 to 5 parts of lower-case letters, digits and underscores joined by dots, as in payment.succeeded.")
-	case slices.Contains(platformTypes, first):
+	case models.PlatformEventType(e.Type):
 		found.add("/type", fieldReserved, "Types that begin with %q are the platform's own.", first+".")
 	}
 	if e.Data.Kind() != '{' {

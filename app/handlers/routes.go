@@ -34,6 +34,18 @@ func (a *API) Routes() []middleware.Route {
 		{Method: http.MethodPost, Path: "/messages/:id/cancel", Scope: write, Mutate: a.cancelMessage},
 		{Method: http.MethodPost, Path: "/messages/:id/settle", Scope: write, Mutate: a.settleMessage},
 
+		{Method: http.MethodPost, Path: "/scenarios", Scope: write, Prepare: a.prepareScenario, Mutate: a.createScenario},
+		{Method: http.MethodGet, Path: "/scenarios", Scope: read, Read: a.listScenarios},
+		{Method: http.MethodGet, Path: "/scenarios/:id", Scope: read, Read: a.readScenario},
+		{Method: http.MethodPatch, Path: "/scenarios/:id", Scope: write, Prepare: a.prepareScenarioPatch, Mutate: a.updateScenario},
+		{Method: http.MethodPost, Path: "/scenarios/:id/activate", Scope: write, Mutate: a.activateScenario},
+		{Method: http.MethodPost, Path: "/scenarios/:id/archive", Scope: write, Mutate: a.archiveScenario},
+		{Method: http.MethodPost, Path: "/scenarios/:id/run", Scope: write, Mutate: a.runScenario},
+
+		{Method: http.MethodGet, Path: "/runs", Scope: read, Read: a.listRuns},
+		{Method: http.MethodGet, Path: "/runs/:id", Scope: read, Read: a.readRun},
+		{Method: http.MethodPost, Path: "/runs/:id/cancel", Scope: write, Mutate: a.cancelRun},
+
 		{Method: http.MethodPost, Path: "/events", Scope: write, Mutate: a.createEvent},
 		{Method: http.MethodGet, Path: "/events", Scope: read, Read: a.listEvents},
 		{Method: http.MethodGet, Path: "/events/:id", Scope: read, Read: a.readEvent},

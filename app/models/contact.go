@@ -1,6 +1,13 @@
 package models
 
-import "time"
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// ContactObject is the value of a contact's "object".
+const ContactObject = "contact"
 
 // Contact is a person or company a project talks to (contract §8).
 type Contact struct {
@@ -16,4 +23,35 @@ type Contact struct {
 	Version    int64             // 1, and one more with every change: the ETag
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
+}
+
+// ContactView is a contact as the API and its events show it (contract §8).
+type ContactView struct {
+	ID         string            `json:"id"`
+	Object     string            `json:"object"`
+	ExternalID *string           `json:"external_id"`
+	Name       *string           `json:"name"`
+	Email      *string           `json:"email"`
+	Phone      *string           `json:"phone"`
+	Identities map[string]string `json:"identities"`
+	Tags       []string          `json:"tags"`
+	Attributes jsontext.Value    `json:"attributes"`
+	CreatedAt  string            `json:"created_at"`
+	UpdatedAt  string            `json:"updated_at"`
+}
+
+// UpdatedContact is the data of contact.updated.
+type UpdatedContact struct {
+	ContactView
+
+	ChangedFields []string `json:"changed_fields"`
+}
+
+// View returns the contact as it is shown.
+func (c *Contact) View() ContactView {
+	return ContactView{
+		ID: c.ID, Object: ContactObject, ExternalID: c.ExternalID, Name: c.Name, Email: c.Email, Phone: c.Phone,
+		Identities: c.Identities, Tags: c.Tags, Attributes: c.Attributes,
+		CreatedAt: FormatTime(c.CreatedAt), UpdatedAt: FormatTime(c.UpdatedAt),
+	}
 }

@@ -3,6 +3,7 @@ package models
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -152,6 +153,16 @@ func ValidEventType(t string) bool {
 		}
 	}
 	return true
+}
+
+// platformTypes are the first parts of the platform's own event types.
+var platformTypes = []string{"contact", "message", "scenario", "job", "webhook_endpoint"}
+
+// PlatformEventType reports whether a type is one of those that nobody else may
+// publish (contract §5).
+func PlatformEventType(t string) bool {
+	first, _, _ := strings.Cut(t, ".")
+	return slices.Contains(platformTypes, first)
 }
 
 const segmentAlphabet = "abcdefghijklmnopqrstuvwxyz0123456789_"

@@ -18,6 +18,8 @@ const (
 	PrefixContact    = "ctc_"
 	PrefixMessage    = "msg_"
 	PrefixSettlement = "stl_"
+	PrefixScenario   = "scn_"
+	PrefixRun        = "run_"
 	PrefixEvent      = "evt_"
 	PrefixEndpoint   = "whe_"
 	PrefixDelivery   = "whd_"

@@ -122,7 +122,7 @@ func (d MessageDraft) values() (map[string]string, []FieldError) {
 		text, ok := scalar(raw[name])
 		if !ok {
 			found = append(found, FieldError{
-				Pointer: "/variables/" + escapeToken(name), Code: faultType, Detail: "A variable is a text, a number or a boolean.",
+				Pointer: "/variables/" + EscapePointer(name), Code: faultType, Detail: "A variable is a text, a number or a boolean.",
 			})
 			continue
 		}
@@ -189,7 +189,7 @@ func fill(template string, values map[string]string, contact *Contact) (string, 
 		if !ok && !missing[name] {
 			missing[name] = true
 			found = append(found, FieldError{
-				Pointer: "/variables/" + escapeToken(name), Code: faultMissing,
+				Pointer: "/variables/" + EscapePointer(name), Code: faultMissing,
 				Detail: fmt.Sprintf("The template names %q, which is neither a variable nor a field of this contact that has a value.", name),
 			})
 		}
@@ -213,9 +213,4 @@ func (c *Contact) field(name string) (string, bool) {
 		return "", false
 	}
 	return *value, true
-}
-
-// escapeToken makes a name a part of a JSON pointer (RFC 6901).
-func escapeToken(token string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
 }

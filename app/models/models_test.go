@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -203,4 +204,25 @@ func TestFirstIDSeparatesEarlierFromLater(t *testing.T) {
 	first := models.FirstID(models.PrefixEvent, at)
 	require.Less(t, models.NewID(models.PrefixEvent, at.Add(-time.Millisecond)), first)
 	require.LessOrEqual(t, first, models.NewID(models.PrefixEvent, at))
+}
+
+// Every run can be cancelled until it is over, only a running one can end by
+// itself, and what is over stays; the same for its steps.
+func TestRunMachine(t *testing.T) {
+	t.Parallel()
+	for _, from := range models.RunStatuses() {
+		over := slices.Contains([]models.RunStatus{models.RunCompleted, models.RunFailed, models.RunCancelled}, from)
+		require.Equal(t, over, from.Over(), from)
+		require.Equal(t, !over, from.CanBecome(models.RunCancelled), from)
+		for _, end := range []models.RunStatus{models.RunCompleted, models.RunFailed} {
+			require.Equal(t, from == models.RunRunning, from.CanBecome(end), "%s to %s", from, end)
+		}
+	}
+	for _, from := range models.RunStepStatuses() {
+		begun := from == models.StepRunning || from == models.StepWaiting
+		require.Equal(t, begun, from.CanBecome(models.StepCancelled), from)
+		require.Equal(t, !begun && from != models.StepPending, from.Over(), from)
+	}
+	require.False(t, models.ScenarioActive.CanBecome(models.ScenarioDraft), "what was run is no draft any more")
+	require.False(t, models.ScenarioDraft.CanBecome(models.ScenarioDraft))
 }

@@ -63,9 +63,11 @@ func (tx *Tx) UpdateContact(before, c *models.Contact) error {
 	return nil
 }
 
-// DeleteContact queues a contact's deletion.
+// DeleteContact queues a contact's deletion. Runs that wait with it come up, to
+// end.
 func (tx *Tx) DeleteContact(id string) {
 	tx.exec(sqlDeleteContact, string(tx.project), id)
+	tx.exec(sqlWakeRunsOfContact, string(tx.project), id)
 }
 
 func encodeContact(c *models.Contact) (identities, tags []byte, err error) {

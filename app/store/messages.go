@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
 	"github.com/botix-pro/platform/app/models"
@@ -98,11 +99,7 @@ func (tx *Tx) LockMessage(ctx context.Context, id string) (*models.Message, erro
 
 // Message returns one message of the project, or [ErrNotFound].
 func (s *Store) Message(ctx context.Context, project models.ProjectID, id string) (*models.Message, error) {
-	var m models.Message
-	if err := s.read(ctx).Where("project_id = ? AND id = ?", project, id).Take(&m).Error; err != nil {
-		return nil, one(err, "message")
-	}
-	return &m, nil
+	return message(s.read(ctx), project, id)
 }
 
 // Messages returns a page of the project's messages, newest first.
@@ -142,4 +139,18 @@ func (tx *Tx) ShareContact(ctx context.Context, id string) (*models.Contact, err
 		return nil, one(err, "contact")
 	}
 	return &c, nil
+}
+
+// Message returns one message of the project within the transaction, without
+// keeping it from moving, or [ErrNotFound].
+func (tx *Tx) Message(ctx context.Context, id string) (*models.Message, error) {
+	return message(tx.read(ctx), tx.project, id)
+}
+
+func message(q *gorm.DB, project models.ProjectID, id string) (*models.Message, error) {
+	var m models.Message
+	if err := q.Where("project_id = ? AND id = ?", project, id).Take(&m).Error; err != nil {
+		return nil, one(err, "message")
+	}
+	return &m, nil
 }

@@ -38,7 +38,7 @@ type Verdict struct {
 // Classify judges one outcome. status is 0 when there was no answer, and then
 // class says why; with an answer the status alone decides, so a fault that came
 // after it (a body that broke off) changes nothing. retryAfter comes from
-// [ParseRetryAfter].
+// egress.ParseRetryAfter.
 func Classify(status int, retryAfter time.Duration, class models.ErrorClass) Verdict {
 	if status == 0 {
 		return verdictWithoutAnswer(class)

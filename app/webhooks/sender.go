@@ -55,7 +55,7 @@ type Outcome struct {
 	BodyError         string // why the body broke off; changes no verdict
 	Timing            Timing
 	RemoteAddr        string        // "ip:port", empty without a connection
-	RetryAfter        time.Duration // 0: none to obey, see [ParseRetryAfter]
+	RetryAfter        time.Duration // 0: none to obey, see egress.ParseRetryAfter
 	Resent            bool          // see [Sender.Send]
 }
 

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/internal/egress"
 )
 
 const (
@@ -38,7 +39,7 @@ func (x *exchange) outcome(parent context.Context, a Attempt, begin time.Time) O
 	o.Timing, o.RemoteAddr = seen.timing, seen.remote
 	o.Timing.Total = monotonic().Sub(begin)
 	if x.response != nil {
-		o.RetryAfter = ParseRetryAfter(x.response.Header.Values("Retry-After"), a.StartedAt.Add(o.Timing.Total))
+		o.RetryAfter = egress.ParseRetryAfter(x.response.Header.Values("Retry-After"), a.StartedAt.Add(o.Timing.Total))
 	}
 	return o
 }

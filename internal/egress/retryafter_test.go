@@ -1,4 +1,4 @@
-package webhooks_test
+package egress_test
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/botix-pro/platform/app/webhooks"
+	"github.com/botix-pro/platform/internal/egress"
 )
 
 func TestParseRetryAfter(t *testing.T) {
@@ -44,10 +44,10 @@ func TestParseRetryAfter(t *testing.T) {
 		"Fri, 06 Nov 2026 08:51:37 +0200": 0,
 		"\x00":                            0,
 	} {
-		require.Equal(t, want, webhooks.ParseRetryAfter([]string{value}, now), "%.40q", value)
+		require.Equal(t, want, egress.ParseRetryAfter([]string{value}, now), "%.40q", value)
 	}
-	require.Zero(t, webhooks.ParseRetryAfter(nil, now))
-	require.Equal(t, 9*time.Second, webhooks.ParseRetryAfter([]string{"3", "nonsense", "9", "5"}, now))
+	require.Zero(t, egress.ParseRetryAfter(nil, now))
+	require.Equal(t, 9*time.Second, egress.ParseRetryAfter([]string{"3", "nonsense", "9", "5"}, now))
 }
 
 // Guarantee: whatever a receiver writes, the pause is nothing or within bounds.
@@ -56,7 +56,7 @@ func FuzzParseRetryAfter(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
-		pause := webhooks.ParseRetryAfter([]string{value}, noon)
+		pause := egress.ParseRetryAfter([]string{value}, time.Unix(0, 0))
 		if pause != 0 {
 			require.GreaterOrEqual(t, pause, time.Second)
 			require.LessOrEqual(t, pause, 24*time.Hour)
