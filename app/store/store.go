@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync/atomic"
 	"time"
 
@@ -126,9 +127,9 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Close closes the pool.
+// Close closes the pool. A connection that had broken before is closed enough.
 func (s *Store) Close() error {
-	if err := s.db.Close(); err != nil {
+	if err := s.db.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("close the pool: %w", err)
 	}
 	return nil
