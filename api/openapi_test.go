@@ -90,7 +90,7 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	}
 	require.ElementsMatch(t, routes, []string{
 		"POST /contacts", "GET /contacts", "GET /contacts/{id}", "PATCH /contacts/{id}", "DELETE /contacts/{id}",
-		"PUT /contacts/by-external-id/{external_id}",
+		"PUT /contacts/by-external-id/{external_id}", "POST /contacts/bulk",
 		"POST /messages", "GET /messages", "GET /messages/{id}", "POST /messages/{id}/cancel", "POST /messages/{id}/settle",
 		"POST /scenarios", "GET /scenarios", "GET /scenarios/{id}", "PATCH /scenarios/{id}",
 		"POST /scenarios/{id}/activate", "POST /scenarios/{id}/archive", "POST /scenarios/{id}/run",
@@ -102,7 +102,7 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 		"POST /webhook-endpoints/{id}/test",
 		"GET /webhook-deliveries", "GET /webhook-deliveries/{id}", "POST /webhook-deliveries/{id}/retry",
 		"GET /dead-letters", "GET /dead-letters/{id}", "GET /dead-letters/groups", "POST /recoveries",
-		"GET /jobs", "GET /jobs/{id}", "POST /jobs/{id}/cancel",
+		"GET /jobs", "GET /jobs/{id}", "POST /jobs/{id}/cancel", "GET /jobs/{id}/results",
 		"GET /idempotency-keys/{key}", "GET /me", "GET /healthz", "GET /readyz", "GET /openapi.yaml",
 	})
 }
@@ -268,7 +268,11 @@ func TestRequestBodiesAreClosedAndHaveExamples(t *testing.T) {
 		media := op.RequestBody.Value.Content["application/json"]
 		require.NotNil(t, media, op)
 		require.NotEmpty(t, media.Examples, op)
-		closed := media.Schema.Value.AdditionalProperties.Has
+		schema := media.Schema.Value
+		if schema.Type.Is("array") {
+			schema = schema.Items.Value
+		}
+		closed := schema.AdditionalProperties.Has
 		require.NotNil(t, closed, op)
 		require.False(t, *closed, op)
 	}

@@ -33,6 +33,14 @@ const (
 	IdempotencyKeyStatusInProgress IdempotencyKeyStatus = "in_progress"
 )
 
+// Defines values for JobResultStatus.
+const (
+	JobResultStatusCreated   JobResultStatus = "created"
+	JobResultStatusFailed    JobResultStatus = "failed"
+	JobResultStatusUnchanged JobResultStatus = "unchanged"
+	JobResultStatusUpdated   JobResultStatus = "updated"
+)
+
 // Defines values for JobStatus.
 const (
 	JobStatusCancelled JobStatus = "cancelled"
@@ -506,7 +514,8 @@ type Job struct {
 	Total int `json:"total"`
 
 	// Type What a job does. `webhook_recovery`: see `POST /recoveries`. `webhook_release`: goes on with more than 1,000
-	// deliveries that were held for an endpoint, which was resumed or deleted. New ones may be added.
+	// deliveries that were held for an endpoint, which was resumed or deleted. `contacts_bulk`: see `POST /contacts/bulk`.
+	// New ones may be added.
 	Type JobType `json:"type"`
 
 	// UpdatedAt RFC 3339 in UTC with milliseconds.
@@ -527,12 +536,40 @@ type JobList struct {
 // JobParams What was asked for, by the type of the job.
 type JobParams = jsontext.Value
 
+// JobResult What became of one row.
+type JobResult struct {
+	Error *RowError `json:"error"`
+
+	// ID Id of the contact; `null` if the row failed.
+	ID *string `json:"id"`
+
+	// Index Number of the row; the first is 0.
+	Index int `json:"index"`
+
+	// Status `created`, `updated`: what was done. `unchanged`: the object was as the row wants it already. `failed`: nothing was
+	// done, `error` says why.
+	Status JobResultStatus `json:"status"`
+}
+
+// JobResultList A page of what became of rows.
+type JobResultList struct {
+	Data []JobResult `json:"data"`
+
+	// NextCursor The next page's `cursor`; `null` on the last page.
+	NextCursor *NextCursor `json:"next_cursor"`
+}
+
+// JobResultStatus `created`, `updated`: what was done. `unchanged`: the object was as the row wants it already. `failed`: nothing was
+// done, `error` says why.
+type JobResultStatus string
+
 // JobStatus `queued`: not begun. `running`: in the middle. `completed`: went through everything. `failed`: cannot go on, `error`
 // says why. `cancelled`: stopped by hand. Whatever it had done stays done.
 type JobStatus string
 
 // JobType What a job does. `webhook_recovery`: see `POST /recoveries`. `webhook_release`: goes on with more than 1,000
-// deliveries that were held for an endpoint, which was resumed or deleted. New ones may be added.
+// deliveries that were held for an endpoint, which was resumed or deleted. `contacts_bulk`: see `POST /contacts/bulk`.
+// New ones may be added.
 type JobType = string
 
 // Limits Limits of the plan.
@@ -739,6 +776,18 @@ type RecoveryCreate struct {
 
 // RequestID Id of one physical request.
 type RequestID = string
+
+// RowError Why a row failed, as a request with that row would have been answered.
+type RowError struct {
+	// Code The stable name of an error. Its page in `/docs/error-codes` says what to do.
+	Code ErrorCode `json:"code"`
+
+	// Detail What went wrong here.
+	Detail string `json:"detail"`
+
+	// Errors What is wrong in the row, with pointers into it; the first ten.
+	Errors []FieldError `json:"errors"`
+}
 
 // RunID Id of a scenario's run.
 type RunID = string

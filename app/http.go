@@ -47,7 +47,7 @@ func newEchoWith(b *base, notes *notes, hint func([]store.Lane), routes []middle
 	e.IPExtractor = clientAddress(b.cfg.TrustedProxies)
 	e.Use(middleware.Trace(b.clock, b.log, notes.requests), middleware.Recover())
 	mountPublic(e, b.checks())
-	middleware.Mount(e, auth, middleware.NewEndpoints(engine), routes)
+	middleware.Mount(e, auth, middleware.NewEndpoints(engine, middleware.NewSpools(b.cfg.SpoolDir)), routes)
 	return e
 }
 

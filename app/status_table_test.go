@@ -96,6 +96,7 @@ func routeCases() []routeCase {
 		{"PUT /contacts/by-external-id/{external_id}", `{"name":"Ada"}`, []grant{
 			{201, newExternalID, ""}, {200, byExternalID, ""},
 		}, mutating(changed)},
+		{"POST /contacts/bulk", `[{"name":"Ada"}]`, one(202, at("/contacts/bulk")), mutating()},
 
 		{"POST /messages", messageBody, one(202, someMessages), mutating(models.CodeChannelNotConfigured)},
 		{"GET /messages", "", one(200, at("/messages")), scoped()},
@@ -144,6 +145,7 @@ func routeCases() []routeCase {
 
 		{"GET /jobs", "", one(200, at("/jobs")), scoped()},
 		{"GET /jobs/{id}", "", one(200, job), scoped(missing)},
+		{"GET /jobs/{id}/results", "", one(200, under(job, "/results")), scoped(missing)},
 		{"POST /jobs/{id}/cancel", "", one(202, under(job, "/cancel")), mutating(missing, changed, models.CodeNotCancellable)},
 
 		{"GET /idempotency-keys/{key}", "", one(200, usedKey), scoped(missing, models.CodeIdempotencyKeyInvalid)},

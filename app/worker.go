@@ -7,6 +7,7 @@ import (
 
 	"gocloud.dev/blob"
 
+	"github.com/botix-pro/platform/app/contacts"
 	"github.com/botix-pro/platform/app/jobs"
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/webhooks"
@@ -97,6 +98,7 @@ func jobSteps() map[models.JobType]jobs.Step {
 	return map[models.JobType]jobs.Step{
 		models.JobWebhookRecovery: webhooks.Recover,
 		models.JobWebhookRelease:  webhooks.Release,
+		models.JobContactsBulk:    contacts.Import,
 	}
 }
 

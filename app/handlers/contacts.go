@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	"github.com/botix-pro/platform/api"
+	"github.com/botix-pro/platform/app/contacts"
 	"github.com/botix-pro/platform/app/middleware"
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
@@ -19,12 +20,8 @@ func (a *API) createContact(_ context.Context, tx *store.Tx, r *middleware.Reque
 	if err != nil {
 		return middleware.Result{}, err
 	}
-	contact := newContact(tx)
-	contact.ExternalID = input.ExternalID
-	fillContact(contact, api.ContactReplace{
-		Name: input.Name, Email: input.Email, Phone: input.Phone,
-		Identities: input.Identities, Tags: input.Tags, Attributes: input.Attributes,
-	})
+	contact := contacts.New(tx)
+	contacts.Create(contact, input)
 	return insertContact(tx, r, contact)
 }
 
@@ -41,16 +38,16 @@ func (a *API) upsertContact(ctx context.Context, tx *store.Tx, r *middleware.Req
 		if r.Header.Get("If-Match") != "" {
 			return middleware.Result{}, errChanged()
 		}
-		contact = newContact(tx)
+		contact = contacts.New(tx)
 		contact.ExternalID = &externalID
-		fillContact(contact, input)
+		contacts.Replace(contact, input)
 		return insertContact(tx, r, contact)
 	}
 	if err != nil {
 		return middleware.Result{}, fmt.Errorf("upsert contact: %w", err)
 	}
 	before := *contact
-	fillContact(contact, input)
+	contacts.Replace(contact, input)
 	return changeContact(tx, r, &before, contact)
 }
 
@@ -117,14 +114,14 @@ func (a *API) listContacts(ctx context.Context, r *middleware.Request) (middlewa
 	if err != nil {
 		return middleware.Result{}, err
 	}
-	contacts, err := a.store.Contacts(ctx, r.Project(), filter, page)
+	rows, err := a.store.Contacts(ctx, r.Project(), filter, page)
 	if err != nil {
 		return middleware.Result{}, fmt.Errorf("list contacts: %w", err)
 	}
-	contacts, next := pageOut(contacts, page, func(c models.Contact) string { return c.ID })
-	list := contactList{Data: make([]models.ContactView, len(contacts)), NextCursor: next}
-	for i := range contacts {
-		list.Data[i] = contacts[i].View()
+	rows, next := pageOut(rows, page, func(c models.Contact) string { return c.ID })
+	list := contactList{Data: make([]models.ContactView, len(rows)), NextCursor: next}
+	for i := range rows {
+		list.Data[i] = rows[i].View()
 	}
 	return middleware.Result{Status: http.StatusOK, Body: list}, nil
 }
@@ -164,12 +161,12 @@ func insertContact(tx *store.Tx, r *middleware.Request, contact *models.Contact)
 	if err := tx.CreateContact(contact); err != nil {
 		return middleware.Result{}, fmt.Errorf("create contact: %w", err)
 	}
-	shown := contact.View()
-	about := models.Subject{ID: contact.ID, Object: models.ContactObject}
-	if err := appendEvent(tx, r, models.EventContactCreated, about, shown); err != nil {
+	event := newEvent(tx, r, models.EventContactCreated, models.SourcePlatform)
+	if err := contacts.CreatedEvent(event, contact); err != nil {
 		return middleware.Result{}, err
 	}
-	return middleware.Result{Status: http.StatusCreated, Body: shown, Location: "/contacts/" + contact.ID, ETag: etag(contact)}, nil
+	tx.AppendEvent(event)
+	return middleware.Result{Status: http.StatusCreated, Body: contact.View(), Location: "/contacts/" + contact.ID, ETag: etag(contact)}, nil
 }
 
 // changeContact writes a changed contact and its contact.updated event, which
@@ -186,36 +183,13 @@ func changeContact(tx *store.Tx, r *middleware.Request, before, after *models.Co
 		if err := tx.UpdateContact(before, after); err != nil {
 			return middleware.Result{}, fmt.Errorf("update contact: %w", err)
 		}
-		about := models.Subject{ID: after.ID, Object: models.ContactObject}
-		data := models.UpdatedContact{ContactView: after.View(), ChangedFields: changed}
-		if err := appendEvent(tx, r, models.EventContactUpdated, about, data); err != nil {
+		event := newEvent(tx, r, models.EventContactUpdated, models.SourcePlatform)
+		if err := contacts.UpdatedEvent(event, after, changed); err != nil {
 			return middleware.Result{}, err
 		}
+		tx.AppendEvent(event)
 	}
 	return middleware.Result{Status: http.StatusOK, Body: after.View(), ETag: etag(after)}, nil
-}
-
-func newContact(tx *store.Tx) *models.Contact {
-	now := tx.Now()
-	return &models.Contact{
-		ProjectID: tx.Project(), ID: models.NewID(models.PrefixContact, now), Version: 1, CreatedAt: now, UpdatedAt: now,
-	}
-}
-
-// fillContact gives the contact every field of the input; what is absent or
-// null is cleared.
-func fillContact(contact *models.Contact, c api.ContactReplace) {
-	contact.Name, contact.Email, contact.Phone = c.Name, c.Email, c.Phone
-	contact.Identities, contact.Tags, contact.Attributes = map[string]string{}, []string{}, []byte("{}")
-	if c.Identities != nil {
-		contact.Identities = c.Identities
-	}
-	if c.Tags != nil {
-		contact.Tags = c.Tags
-	}
-	if len(c.Attributes) > 0 && c.Attributes.Kind() != 'n' {
-		contact.Attributes = c.Attributes
-	}
 }
 
 // etag names the contact's version, which changes with every update.

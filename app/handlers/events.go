@@ -110,12 +110,8 @@ func showEvent(e *models.Event) (api.Event, error) {
 // appendEvent writes an event of the platform about an object, in the
 // transaction of what caused it.
 func appendEvent(tx *store.Tx, r *middleware.Request, kind string, about models.Subject, data any) error {
-	encoded, err := json.Marshal(data, json.Deterministic(true))
-	if err != nil {
-		return fmt.Errorf("encode the data of %s: %w", kind, err)
-	}
 	event := newEvent(tx, r, kind, models.SourcePlatform)
-	if err := event.SetData(encoded, about); err != nil {
+	if err := event.SetObject(data, about); err != nil {
 		return fmt.Errorf("build %s: %w", kind, err)
 	}
 	tx.AppendEvent(event)

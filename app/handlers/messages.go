@@ -46,13 +46,13 @@ func composeMessage(ctx context.Context, tx *store.Tx, r *middleware.Request, in
 	if len(input.Variables) > 0 && input.Variables.Kind() != 'n' {
 		draft.Variables = input.Variables
 	}
-	found := faults(draft.Check(tx.Now()))
+	found := faults{draft.Check(tx.Now())}
 	contact, err := messageContact(ctx, tx, input.ContactID, &found)
-	if err != nil || len(found) > 0 {
+	if err != nil || len(found.Faults) > 0 {
 		return nil, errors.Join(err, found.err())
 	}
 	message, problems := draft.Compose(r.Caller.Project.Mode, contact)
-	if err := faults(problems).err(); err != nil {
+	if err := models.Faults(problems).Err(); err != nil {
 		return nil, err
 	}
 	return message, checkChannel(ctx, tx, message.Channel)
@@ -165,7 +165,7 @@ func (a *API) settleMessage(ctx context.Context, tx *store.Tx, r *middleware.Req
 	if !models.MessageUnknown.CanBecome(to) {
 		found.add("/status", fieldRange, "A message is settled as sent, delivered or failed.")
 	}
-	found.length("/reason", input.Reason, 1, maxReason)
+	found.Length("/reason", input.Reason, 1, maxReason)
 	if err := found.err(); err != nil {
 		return middleware.Result{}, err
 	}

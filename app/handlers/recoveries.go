@@ -115,7 +115,7 @@ func checkSelection(ctx context.Context, tx *store.Tx, ids []string) error {
 	var found faults
 	for i, id := range ids {
 		if !exists[id] {
-			found = append(found, noSuch("/delivery_ids/"+strconv.Itoa(i), "delivery"))
+			found.Faults = append(found.Faults, noSuch("/delivery_ids/"+strconv.Itoa(i), "delivery"))
 		}
 	}
 	return found.err()

@@ -26,6 +26,7 @@ func (a *API) Routes() []middleware.Route {
 		{Method: http.MethodGet, Path: "/contacts/:id", Scope: read, Read: a.readContact},
 		{Method: http.MethodPatch, Path: "/contacts/:id", Scope: write, Mutate: a.updateContact},
 		{Method: http.MethodDelete, Path: "/contacts/:id", Scope: write, Mutate: a.deleteContact},
+		{Method: http.MethodPost, Path: "/contacts/bulk", Scope: write, Mutate: a.createBulk, MaxBody: models.MaxBulkBytes},
 		{Method: http.MethodPut, Path: "/contacts/by-external-id/:external_id", Scope: write, Mutate: a.upsertContact},
 
 		{Method: http.MethodPost, Path: "/messages", Scope: write, Mutate: a.createMessage},
@@ -70,6 +71,7 @@ func (a *API) Routes() []middleware.Route {
 
 		{Method: http.MethodGet, Path: "/jobs", Scope: read, Read: a.listJobs},
 		{Method: http.MethodGet, Path: "/jobs/:id", Scope: read, Read: a.readJob},
+		{Method: http.MethodGet, Path: "/jobs/:id/results", Scope: read, Read: a.listJobResults},
 		{Method: http.MethodPost, Path: "/jobs/:id/cancel", Scope: write, Mutate: a.cancelJob},
 
 		{Method: http.MethodGet, Path: "/idempotency-keys/:key", Scope: read, Read: a.readIdempotencyKey},

@@ -28,7 +28,7 @@ func (a *API) prepareScenario(ctx context.Context, r *middleware.Request) (any, 
 		return nil, err
 	}
 	var found faults
-	found.length("/name", input.Name, 1, maxScenarioName)
+	found.Length("/name", input.Name, 1, maxScenarioName)
 	definition := a.checkSteps(ctx, &found, jsontext.Value(input.Steps))
 	return scenarioInput{name: &input.Name, steps: input.Steps, definition: definition}, found.err()
 }
@@ -50,7 +50,7 @@ func (a *API) prepareScenarioPatch(ctx context.Context, r *middleware.Request) (
 	var input scenarioInput
 	if patch.Name.Set {
 		input.name = &patch.Name.Value
-		found.length("/name", patch.Name.Value, 1, maxScenarioName)
+		found.Length("/name", patch.Name.Value, 1, maxScenarioName)
 	}
 	if patch.Steps.Set {
 		input.steps = patch.Steps.Value

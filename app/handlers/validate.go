@@ -19,23 +19,14 @@ const (
 
 // faults collects what is wrong with a request, so that a caller learns all of
 // it at once.
-type faults models.Faults
+type faults struct{ models.Faults }
 
 func (f *faults) add(pointer, code, format string, args ...any) {
-	(*models.Faults)(f).Add(pointer, code, format, args...)
-}
-
-// length checks a text's characters against its bounds, both inclusive.
-func (f *faults) length(pointer, text string, low, high int) {
-	(*models.Faults)(f).Length(pointer, text, low, high)
-}
-
-func (f *faults) optionalLength(pointer string, text *string, low, high int) {
-	(*models.Faults)(f).OptionalLength(pointer, text, low, high)
+	f.Add(pointer, code, format, args...)
 }
 
 // err returns VALIDATION_FAILED, or nil if nothing was found.
-func (f faults) err() error { return models.Faults(f).Err() }
+func (f faults) err() error { return f.Err() }
 
 func (f *faults) eventTypes(types []string) {
 	if len(types) == 0 {
@@ -53,7 +44,7 @@ func (f *faults) eventTypes(types []string) {
 }
 
 func (f *faults) description(text *string) {
-	f.optionalLength("/description", text, 0, maxDescription)
+	f.OptionalLength("/description", text, 0, maxDescription)
 }
 
 func (f *faults) headers(headers map[string]string) {

@@ -82,10 +82,11 @@ func newEngineWith(s *store.Store, cache *idempotency.Cache, hints *atomic.Int64
 
 func (b *bundle) operation(key, body string) idempotency.Operation {
 	target, _ := url.Parse("/contacts")
+	fingerprint := idempotency.NewFingerprint(http.MethodPost, target, "application/json")
+	fingerprint.Write([]byte(body))
 	return idempotency.Operation{
 		Project: b.project, Key: key, Method: http.MethodPost, Path: "/contacts",
-		Fingerprint: idempotency.Fingerprint(http.MethodPost, target, "application/json", []byte(body)),
-		RequestID:   models.NewID(models.PrefixRequest, clock.System{}.Now()), TTL: time.Hour,
+		Fingerprint: fingerprint.Sum(nil), RequestID: models.NewID(models.PrefixRequest, clock.System{}.Now()), TTL: time.Hour,
 	}
 }
 

@@ -3,26 +3,26 @@ package idempotency
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"hash"
 	"mime"
 	"net/url"
 	"strings"
 )
 
-// Fingerprint is the SHA-256 over everything that makes two requests the same
-// operation: method, escaped path and query as received, media type without
-// parameters in lower case, and the body's bytes. Each part is preceded by its
-// length, so no two different requests are written alike.
-func Fingerprint(method string, target *url.URL, contentType string, body []byte) []byte {
-	hash := sha256.New()
-	for _, part := range [][]byte{
-		[]byte(method), []byte(target.EscapedPath()), []byte(target.RawQuery), []byte(mediaType(contentType)), body,
-	} {
+// NewFingerprint begins the SHA-256 over everything that makes two requests the
+// same operation: method, escaped path and query as received, media type without
+// parameters in lower case, and the body's bytes, which the caller writes to it.
+// Each part but the body, which is the last, is preceded by its length, so no two
+// different requests are written alike.
+func NewFingerprint(method string, target *url.URL, contentType string) hash.Hash {
+	sum := sha256.New()
+	for _, part := range []string{method, target.EscapedPath(), target.RawQuery, mediaType(contentType)} {
 		var length [8]byte
 		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
-		hash.Write(length[:])
-		hash.Write(part)
+		sum.Write(length[:])
+		sum.Write([]byte(part))
 	}
-	return hash.Sum(nil)
+	return sum
 }
 
 func mediaType(contentType string) string {

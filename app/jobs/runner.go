@@ -22,7 +22,7 @@ type Step func(ctx context.Context, tx *store.Tx, job *models.Job) (models.JobSt
 
 const (
 	// pollEvery is how long a new job may wait for a worker.
-	pollEvery = 500 * time.Millisecond
+	pollEvery = 100 * time.Millisecond
 	// lease is how long a job is its worker's after each batch: far longer than
 	// a batch may take.
 	lease = 60 * time.Second

@@ -13,37 +13,50 @@ import (
 )
 
 const (
-	maxBody     = 1 << 20 // 1 MiB, contract §1
+	maxBody     = 1 << 20 // 1 MiB, contract §1: of most routes, and what is kept in memory
 	bodyTimeout = 30 * time.Second
 	// What is still read of a refused body, and for how long: enough for any
 	// honest mistake.
-	maxDiscarded   = 16 << 20
+	maxDiscarded   = 32 << 20
 	discardTimeout = 5 * time.Second
 )
 
-// readBody reads the whole body, bounded in size and time. It comes before
-// everything that depends on the content, since the fingerprint covers it.
-func readBody(c echo.Context) ([]byte, error) {
-	if c.Request().ContentLength > maxBody {
-		return nil, tooLarge()
+// readBody reads the whole body, bounded in size and time, and shows every byte
+// of it to fingerprint. It comes before everything that depends on the content,
+// since the fingerprint covers it. The caller closes what it returns.
+func (s *Spools) readBody(c echo.Context, limit int64, fingerprint io.Writer) (*body, error) {
+	length := c.Request().ContentLength
+	if length > limit {
+		return nil, tooLarge(limit)
+	}
+	content := &body{spools: s}
+	if length > maxBody {
+		if err := content.spool(); err != nil {
+			return nil, err
+		}
 	}
 	c.Set(keyBodyBegun, true)
-	var body []byte
-	err := within(c, bodyTimeout, func() (err error) {
-		body, err = io.ReadAll(io.LimitReader(c.Request().Body, maxBody+1))
-		return err
-	})
-	switch {
-	case err != nil:
-		return nil, models.NewError(models.CodeInvalidRequest, "The body could not be read to its end within %s.", bodyTimeout)
-	case len(body) > maxBody:
-		return nil, tooLarge()
+	source := io.TeeReader(io.LimitReader(c.Request().Body, limit+1), fingerprint)
+	timeout := bodyTimeout
+	if limit > maxBody {
+		timeout = spoolTimeout
 	}
-	return body, nil
+	err := within(c, timeout, func() error { return content.fill(source, limit) })
+	if err == nil && content.size > limit {
+		err = tooLarge(limit)
+	}
+	if err == nil {
+		return content, nil
+	}
+	content.close()
+	if known := (*models.Error)(nil); errors.As(err, &known) {
+		return nil, known
+	}
+	return nil, models.NewError(models.CodeInvalidRequest, "The body could not be read to its end within %s.", timeout)
 }
 
-func tooLarge() error {
-	return models.NewError(models.CodePayloadTooLarge, "The body exceeds %d bytes.", maxBody)
+func tooLarge(limit int64) error {
+	return models.NewError(models.CodePayloadTooLarge, "The body exceeds %d bytes.", limit)
 }
 
 // discardBody takes in what the client is still sending, before its request is

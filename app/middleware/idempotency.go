@@ -27,10 +27,14 @@ const (
 // Endpoints turns routes into Echo handlers.
 type Endpoints struct {
 	engine *idempotency.Engine
+	spools *Spools
 }
 
-// NewEndpoints returns handlers that run mutations through the engine.
-func NewEndpoints(engine *idempotency.Engine) *Endpoints { return &Endpoints{engine: engine} }
+// NewEndpoints returns handlers that run mutations through the engine, and keep
+// large bodies in spools.
+func NewEndpoints(engine *idempotency.Engine, spools *Spools) *Endpoints {
+	return &Endpoints{engine: engine, spools: spools}
+}
 
 // Handler returns the innermost handler of a route.
 func (e *Endpoints) Handler(route Route) echo.HandlerFunc {
@@ -70,11 +74,16 @@ func (e *Endpoints) idempotent(route Route) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		if request.Body, err = readBody(c); err != nil {
+		r := c.Request()
+		fingerprint := idempotency.NewFingerprint(r.Method, r.URL, r.Header.Get(echo.HeaderContentType))
+		content, err := e.spools.readBody(c, max(route.MaxBody, maxBody), fingerprint)
+		if err != nil {
 			return err
 		}
+		defer content.close()
+		request.Body, request.Open = content.memory, content.reader
 		c.Set(keyOperation, key)
-		return e.run(c, operation(c, key, request), request, route)
+		return e.run(c, operation(c, key, request, fingerprint.Sum(nil)), request, route)
 	}
 }
 
@@ -109,12 +118,11 @@ func (e *Endpoints) answer(ctx context.Context, op idempotency.Operation, reques
 	return e.engine.Run(ctx, op, execution(request, route.Mutate))
 }
 
-func operation(c echo.Context, key string, request *Request) idempotency.Operation {
+func operation(c echo.Context, key string, request *Request, fingerprint []byte) idempotency.Operation {
 	r := c.Request()
 	return idempotency.Operation{
-		Project: request.Project(), Key: key, Method: r.Method, Path: cut(r.URL.RequestURI(), maxShownPath), RequestID: request.ID,
-		Fingerprint: idempotency.Fingerprint(r.Method, r.URL, r.Header.Get(echo.HeaderContentType), request.Body),
-		TTL:         request.Caller.Plan.Limits.IdempotencyTTL(),
+		Project: request.Project(), Key: key, Method: r.Method, Path: models.Cut(r.URL.RequestURI(), maxShownPath), RequestID: request.ID,
+		Fingerprint: fingerprint, TTL: request.Caller.Plan.Limits.IdempotencyTTL(),
 	}
 }
 

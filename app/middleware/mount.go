@@ -28,6 +28,7 @@ func Mount(e *echo.Echo, auth *Auth, endpoints *Endpoints, routes []Route) {
 		known[path] = append(known[path], http.MethodOptions)
 		slices.Sort(known[path])
 		e.OPTIONS(path, options(known[path]), SecureHeaders, segments(unmatched), auth.Unmatched)
+		known.shadow(e, path, unmatched)
 	}
 	e.RouteNotFound("/*", unmatched, SecureHeaders)
 }
@@ -64,12 +65,25 @@ func options(methods []string) echo.HandlerFunc {
 // allowed is the methods of each path, by its template.
 type allowed map[string][]string
 
+// shadow keeps a path that is written out from being taken for the id in another
+// one, by the methods that only the other has.
+func (a allowed) shadow(e *echo.Echo, path string, unmatched echo.HandlerFunc) {
+	if strings.Contains(path, ":") {
+		return
+	}
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		if !slices.Contains(a[path], method) {
+			e.Add(method, path, unmatched, SecureHeaders)
+		}
+	}
+}
+
 // refuse answers what no route matches: 405 when the path exists with another
 // method, unheard-of ones included, else 404.
 func (a allowed) refuse(c echo.Context) error {
 	path := c.Request().URL.EscapedPath()
 	for template, methods := range a {
-		if matches(template, path) {
+		if _, exact := a[path]; template == path || (!exact && matches(template, path)) {
 			err := models.NewError(models.CodeMethodNotAllowed, "This path answers %s.", strings.Join(methods, ", "))
 			err.Allow = methods
 			return err

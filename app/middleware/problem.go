@@ -22,12 +22,6 @@ const (
 	challenge   = `Bearer realm="botix"` // without one a 401 is none (RFC 9110 §15.5.2)
 	scopeOfOne  = "request"              // the outcome speaks of this physical request only
 	scopeOfAll  = "operation"            // the outcome speaks of everything done under the key
-
-	// What callers sent may come back in an error, cut to these lengths: in
-	// characters and, for pointers, in bytes.
-	maxDetail      = 2000
-	maxFieldDetail = 500
-	maxPointer     = 1000
 )
 
 // problem is RFC 9457 with the contract's own members (§2).
@@ -86,8 +80,8 @@ func (p *Problems) render(err *models.Error, requestID, scope string) models.Ans
 	entry := err.Entry()
 	body, encodeErr := json.Marshal(problem{
 		Type: p.docs + string(entry.Code), Title: entry.Title, Status: entry.Status, Code: entry.Code,
-		Detail: cut(err.Detail, maxDetail), RequestID: requestID, Retryable: entry.Retryable, Outcome: err.Applied(), Scope: scope,
-		Errors: bounded(err.Fields),
+		Detail: models.Cut(err.Detail, models.MaxDetail), RequestID: requestID, Retryable: entry.Retryable, Outcome: err.Applied(), Scope: scope,
+		Errors: models.Bounded(err.Fields),
 	})
 	if encodeErr != nil {
 		// Only text that is not UTF-8 cannot be encoded; the code still can.
@@ -95,35 +89,6 @@ func (p *Problems) render(err *models.Error, requestID, scope string) models.Ans
 		return p.render(&models.Error{Code: err.Code, Outcome: err.Outcome, RetryAfter: err.RetryAfter}, requestID, scope)
 	}
 	return models.Answer{Status: entry.Status, Header: problemHeaders(err), Body: append(body, '\n')}
-}
-
-func bounded(fields []models.FieldError) []models.FieldError {
-	var short []models.FieldError
-	for _, field := range fields {
-		field.Pointer, field.Detail = nearest(field.Pointer), cut(field.Detail, maxFieldDetail)
-		short = append(short, field)
-	}
-	return short
-}
-
-// nearest is the pointer, or the longest one to what holds the place when that
-// one is too long.
-func nearest(pointer string) string {
-	if len(pointer) <= maxPointer {
-		return pointer
-	}
-	return pointer[:max(strings.LastIndexByte(pointer[:maxPointer], '/'), 0)]
-}
-
-// cut shortens a text to so many characters.
-func cut(text string, most int) string {
-	count := 0
-	for at := range text {
-		if count++; count > most {
-			return text[:at]
-		}
-	}
-	return text
 }
 
 func problemHeaders(err *models.Error) http.Header {

@@ -3,6 +3,7 @@ package middleware
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 
@@ -19,7 +20,12 @@ type Request struct {
 	APIVersion string // the version that shapes the answer and the events
 	Query      url.Values
 	Header     http.Header
-	Body       []byte // mutating routes only
+	// Body is that of a mutating route; nil where it was so large that it is kept
+	// in a file.
+	Body []byte
+	// Open reads the body of a mutating route from its beginning, however large it
+	// is. It may be called until the request is answered.
+	Open func() io.Reader
 	// Prepared is what the route's Prepare returned.
 	Prepared any
 	params   func(string) string
@@ -63,6 +69,9 @@ type Route struct {
 	Mutate Mutation
 	// Prepare, optional, comes before Mutate.
 	Prepare Prepare
+	// MaxBody is how many bytes the body may have, where that is more than 1 MiB.
+	// Mutate then reads it through [Request.Open].
+	MaxBody int64
 }
 
 // answer encodes a result once; the bytes are stored, replayed and sent.

@@ -55,3 +55,8 @@ func (c *Contact) View() ContactView {
 		CreatedAt: FormatTime(c.CreatedAt), UpdatedAt: FormatTime(c.UpdatedAt),
 	}
 }
+
+// ContactExists is CONTACT_ALREADY_EXISTS.
+func ContactExists() *Error {
+	return NewError(CodeContactExists, "A contact with this external_id already exists in the project.")
+}

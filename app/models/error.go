@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -120,3 +121,42 @@ func (e *Error) Stored() bool { return e.Entry().Stored }
 // ServerFault reports whether the platform is at fault: such an error is never
 // stored and is logged with its cause.
 func (e *Error) ServerFault() bool { return e.Status() >= http.StatusInternalServerError }
+
+// What callers sent may come back in an error, cut to these lengths: in
+// characters and, for pointers, in bytes.
+const (
+	MaxDetail      = 2000
+	maxFieldDetail = 500
+	maxPointer     = 1000
+)
+
+// Bounded returns entries whose pointers and details are short enough to come back
+// in an answer, whatever the caller sent.
+func Bounded(fields []FieldError) []FieldError {
+	var short []FieldError
+	for _, field := range fields {
+		field.Pointer, field.Detail = nearest(field.Pointer), Cut(field.Detail, maxFieldDetail)
+		short = append(short, field)
+	}
+	return short
+}
+
+// nearest is the pointer, or the longest one to what holds the place when that
+// one is too long.
+func nearest(pointer string) string {
+	if len(pointer) <= maxPointer {
+		return pointer
+	}
+	return pointer[:max(strings.LastIndexByte(pointer[:maxPointer], '/'), 0)]
+}
+
+// Cut shortens a text to so many characters.
+func Cut(text string, most int) string {
+	count := 0
+	for at := range text {
+		if count++; count > most {
+			return text[:at]
+		}
+	}
+	return text
+}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
 )
 
 // EventSource says who wrote an event.
@@ -96,6 +98,15 @@ func (e *Event) SetData(data []byte, about Subject) error {
 	}
 	e.Data = data
 	return nil
+}
+
+// SetObject does the same with data that is yet to be encoded.
+func (e *Event) SetObject(data any, about Subject) error {
+	encoded, err := jsonv2.Marshal(data, jsonv2.Deterministic(true))
+	if err != nil {
+		return fmt.Errorf("encode the data of event %s: %w", e.ID, err)
+	}
+	return e.SetData(encoded, about)
 }
 
 func (e *Event) wireBody(data []byte) ([]byte, error) {

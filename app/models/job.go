@@ -17,6 +17,8 @@ const (
 	// JobWebhookRelease goes on with what was held for an endpoint that was
 	// resumed or deleted, where that was too much for one request.
 	JobWebhookRelease JobType = "webhook_release"
+	// JobContactsBulk creates or updates many contacts (contract §6).
+	JobContactsBulk JobType = "contacts_bulk"
 )
 
 // JobStatus is the state of a job. The picture is in docs/state-machines.md.

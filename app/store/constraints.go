@@ -23,9 +23,7 @@ const (
 // constraintErrors says what a violated constraint means to a caller. One that
 // is missing here is a fault of ours and answers INTERNAL_ERROR.
 var constraintErrors = map[string]func() *models.Error{
-	"contacts_external_id_unique": func() *models.Error {
-		return models.NewError(models.CodeContactExists, "A contact with this external_id already exists in the project.")
-	},
+	"contacts_external_id_unique": models.ContactExists,
 }
 
 // translate turns a violated constraint that a caller caused into the error

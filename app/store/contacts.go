@@ -22,8 +22,9 @@ const (
 		WHERE project_id = $1 AND id = $2`
 	sqlDeleteContact = `DELETE FROM contacts WHERE project_id = $1 AND id = $2`
 	// Makes creations, upserts and changes to one external_id queue up, so that an
-	// upsert never meets a row that appeared after it looked.
-	sqlLockExternalID = `SELECT pg_advisory_xact_lock($1)`
+	// upsert never meets a row that appeared after it looked. The first lock is
+	// what keeps them from external_ids that are locked all together.
+	sqlLockExternalID = `SELECT pg_advisory_xact_lock_shared($1), pg_advisory_xact_lock($2)`
 )
 
 // ContactFilter narrows a list of contacts; nil fields do not.
@@ -41,7 +42,7 @@ func (tx *Tx) CreateContact(c *models.Contact) error {
 		return err
 	}
 	if c.ExternalID != nil {
-		tx.exec(sqlLockExternalID, tx.externalIDLock(*c.ExternalID))
+		tx.exec(sqlLockExternalID, tx.externalIDsLock(), tx.externalIDLock(*c.ExternalID))
 	}
 	tx.exec(sqlCreateContact, string(tx.project), c.ID, c.ExternalID, c.Name, c.Email, c.Phone,
 		identities, tags, c.Attributes, c.CreatedAt)
@@ -56,7 +57,7 @@ func (tx *Tx) UpdateContact(before, c *models.Contact) error {
 		return err
 	}
 	if c.ExternalID != nil && (before.ExternalID == nil || *before.ExternalID != *c.ExternalID) {
-		tx.exec(sqlLockExternalID, tx.externalIDLock(*c.ExternalID))
+		tx.exec(sqlLockExternalID, tx.externalIDsLock(), tx.externalIDLock(*c.ExternalID))
 	}
 	tx.exec(sqlUpdateContact, string(tx.project), c.ID, c.ExternalID, c.Name, c.Email, c.Phone,
 		identities, tags, c.Attributes, c.UpdatedAt, c.Version)
@@ -89,7 +90,7 @@ func (tx *Tx) LockContact(ctx context.Context, id string) (*models.Contact, erro
 // LockContactByExternalID does the same by external_id. When it returns
 // [ErrNotFound], nobody else can create such a contact until the transaction ends.
 func (tx *Tx) LockContactByExternalID(ctx context.Context, externalID string) (*models.Contact, error) {
-	if err := tx.read(ctx).Exec(`SELECT pg_advisory_xact_lock(?)`, tx.externalIDLock(externalID)).Error; err != nil {
+	if err := tx.read(ctx).Exec(sqlLockExternalID, tx.externalIDsLock(), tx.externalIDLock(externalID)).Error; err != nil {
 		return nil, fmt.Errorf("lock external_id: %w", err)
 	}
 	return tx.lockContact(ctx, "external_id = ?", externalID)
@@ -107,6 +108,10 @@ func (tx *Tx) lockContact(ctx context.Context, condition, value string) (*models
 
 func (tx *Tx) externalIDLock(externalID string) int64 {
 	return advisoryLock("contact external_id", string(tx.project), externalID)
+}
+
+func (tx *Tx) externalIDsLock() int64 {
+	return advisoryLock("contact external_ids", string(tx.project))
 }
 
 // Contact returns one contact of the project, or [ErrNotFound].

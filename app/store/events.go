@@ -15,13 +15,19 @@ const (
 	// One delivery per matching endpoint, always as due. Whether it may go is
 	// decided when it is claimed, so a pause that commits meanwhile loses nothing.
 	// Its id is made of the event's time and a hash of event and endpoint.
-	sqlFanOut = `
+	fanOut = `
 		INSERT INTO webhook_deliveries (project_id, id, event_id, event_type, endpoint_id, status, next_attempt_at)
-		SELECT e.project_id, 'whd_' || substr($2, 5, 10) || upper(left(encode(sha256(convert_to($2 || e.id, 'UTF8')), 'hex'), 16)),
-		       $2, $3, e.id, 'pending', now()
-		FROM webhook_endpoints e
+		SELECT e.project_id, 'whd_' || substr(v.id, 5, 10) || upper(left(encode(sha256(convert_to(v.id || e.id, 'UTF8')), 'hex'), 16)),
+		       v.id, $3, e.id, 'pending', now()
+		FROM webhook_endpoints e CROSS JOIN `
+	fanOutTo = ` AS v(id)
 		WHERE e.project_id = $1 AND e.status <> 'deleted' AND e.event_types ?| $4
 		RETURNING endpoint_id`
+	sqlFanOut       = fanOut + `(VALUES ($2::text))` + fanOutTo
+	sqlFanOutMany   = `WITH made AS (` + fanOut + `unnest($2::text[])` + fanOutTo + `) SELECT DISTINCT endpoint_id FROM made`
+	sqlAppendEvents = `
+		INSERT INTO events (project_id, id, type, source, api_version, request_id, body, data, created_at)
+		SELECT $1, v.id, $3, $4, $5, $6, v.body, v.data, $9 FROM unnest($2::text[], $7::bytea[], $8::bytea[]) AS v(id, body, data)`
 	sqlDeliverTo = `
 		INSERT INTO webhook_deliveries (project_id, id, event_id, event_type, endpoint_id, status, next_attempt_at, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, 'pending', $6, $6, $6)
@@ -29,10 +35,26 @@ const (
 )
 
 // AppendEvent queues an event together with its deliveries. There is no other
-// way to write an event, but for [Tx.AppendEventTo], so none exists without its
+// way to write an event, but for [Tx.AppendEvents] and [Tx.AppendEventTo], so none exists without its
 // cause or its deliveries.
 func (tx *Tx) AppendEvent(e *models.Event) {
 	tx.appendEvent(tx.project, e)
+}
+
+// AppendEvents does the same for events of one cause: what is not their own they
+// have in common with the first, their type included.
+func (tx *Tx) AppendEvents(events []*models.Event) {
+	if len(events) == 0 {
+		return
+	}
+	var ids []string
+	var bodies, data [][]byte
+	for _, e := range events {
+		ids, bodies, data = append(ids, e.ID), append(bodies, e.Body), append(data, e.Data)
+	}
+	e := events[0]
+	tx.exec(sqlAppendEvents, string(tx.project), ids, e.Type, string(e.Source), e.APIVersion, e.RequestID, bodies, data, e.CreatedAt)
+	tx.query(tx.collectLanes, sqlFanOutMany, string(tx.project), ids, e.Type, models.SubscriptionsTo(e.Type))
 }
 
 func (tx *Tx) appendEvent(project models.ProjectID, e *models.Event) {

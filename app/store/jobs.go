@@ -51,9 +51,15 @@ const (
 		       run_at = greatest(run_at, clock_timestamp() + make_interval(secs => $5)), updated_at = clock_timestamp()
 		WHERE project_id = $1 AND id = $2 AND holder = $3`
 	sqlPurgeJobs = `
-		DELETE FROM jobs WHERE (project_id, id) IN (
-			SELECT project_id, id FROM jobs WHERE finished_at <= clock_timestamp() - make_interval(secs => $2)
-			ORDER BY finished_at LIMIT $1 FOR UPDATE SKIP LOCKED)`
+		WITH purged AS (
+			DELETE FROM jobs WHERE (project_id, id) IN (
+				SELECT project_id, id FROM jobs WHERE finished_at <= clock_timestamp() - make_interval(secs => $2)
+				ORDER BY finished_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+			RETURNING project_id, id
+		), results AS (
+			DELETE FROM job_results r USING purged p WHERE r.project_id = p.project_id AND r.job_id = p.id
+		)
+		SELECT count(*) FROM purged`
 	// A job that waits for its next batch need not wait to be stopped.
 	sqlRequestCancel = `
 		UPDATE jobs SET cancel_requested = true, run_at = least(run_at, $3), updated_at = $3
@@ -92,10 +98,14 @@ func (s *Store) Jobs(ctx context.Context, project models.ProjectID, filter JobFi
 }
 
 // NewJob queues a job of the transaction's project, with params encoded as JSON,
-// and returns it. A worker finds it within a second.
+// and returns it. A worker finds it within a second. An ID that the job has
+// already is kept.
 func (tx *Tx) NewJob(job models.Job, params any) (*models.Job, error) {
 	now := tx.Now()
-	job.ProjectID, job.ID, job.Status = tx.project, models.NewID(models.PrefixJob, now), models.JobQueued
+	if job.ID == "" {
+		job.ID = models.NewID(models.PrefixJob, now)
+	}
+	job.ProjectID, job.Status = tx.project, models.JobQueued
 	job.CreatedAt, job.UpdatedAt = now, now
 	var err error
 	if job.Params, err = json.Marshal(params); err != nil {
@@ -173,6 +183,7 @@ func (tx *Tx) EndJob(job *models.Job, status models.JobStatus, reason string) er
 		return err
 	}
 	tx.exec(sqlEndJob, string(tx.project), job.ID, string(status), job.Position, job.Processed, job.Succeeded, job.Failed, reason, now)
+	tx.exec(sqlDropJobRows, string(tx.project), job.ID)
 	tx.AppendEvent(event)
 	return nil
 }
@@ -209,12 +220,14 @@ func (tx *Tx) CancelJob(job *models.Job) error {
 // JobRetention is how long a job that has ended is kept.
 const JobRetention = 30 * 24 * time.Hour
 
-// PurgeJobs deletes at most limit jobs that ended long ago and reports whether
+// PurgeJobs deletes at most limit jobs that ended long ago, with what became of
+// their rows, and reports whether
 // there may be more.
 func (s *Store) PurgeJobs(ctx context.Context, limit int) (more bool, err error) {
 	err = s.withConn(ctx, func(c *pgx.Conn) error {
-		purged, err := c.Exec(ctx, sqlPurgeJobs, limit, JobRetention.Seconds())
-		more = purged.RowsAffected() == int64(limit)
+		var purged int
+		err := c.QueryRow(ctx, sqlPurgeJobs, limit, JobRetention.Seconds()).Scan(&purged)
+		more = purged == limit
 		return err
 	})
 	if err != nil {

@@ -34,6 +34,9 @@ type Config struct {
 	EncryptionKeys []string `env:"ENCRYPTION_KEYS"`
 	// TrustedProxies are the networks whose X-Forwarded-For is believed.
 	TrustedProxies []netip.Prefix `env:"TRUSTED_PROXIES"`
+	// SpoolDir is where bodies over 1 MiB are kept while they are received, at most
+	// four at once of 16 MiB; empty is the system's temporary directory.
+	SpoolDir string `env:"SPOOL_DIR"`
 	// EgressAllow are non-public networks that webhooks may reach.
 	EgressAllow []netip.Prefix `env:"EGRESS_ALLOW_CIDRS"`
 
@@ -105,6 +108,7 @@ func (c Config) LogValue() slog.Value {
 		slog.String("public_url", c.PublicURL),
 		slog.Int("encryption_keys", len(c.EncryptionKeys)),
 		slog.Any("trusted_proxies", c.TrustedProxies),
+		slog.String("spool_dir", c.SpoolDir),
 		slog.Any("egress_allow", c.EgressAllow),
 		slog.Int("server_count", c.ServerCount),
 		slog.Int("unauthenticated_rate_per_minute", c.UnauthenticatedRate),

@@ -81,11 +81,14 @@ func (s stats) used(pid int) time.Duration {
 }
 
 // residentMiB is the memory that a process has in RAM.
-func residentMiB(t *testing.T, pid int) int {
+func residentMiB(t *testing.T, pid int) int { t.Helper(); return statusMiB(t, pid, "VmRSS:") }
+
+// statusMiB is an amount of memory that /proc/PID/status names.
+func statusMiB(t *testing.T, pid int, name string) int {
 	t.Helper()
 	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	require.NoError(t, err)
-	_, rest, found := bytes.Cut(raw, []byte("VmRSS:"))
+	_, rest, found := bytes.Cut(raw, []byte(name))
 	require.True(t, found)
 	kib, err := strconv.Atoi(string(bytes.Fields(rest)[0]))
 	require.NoError(t, err)

@@ -1,4 +1,4 @@
-package middleware
+package models
 
 import (
 	"strings"
@@ -20,7 +20,7 @@ func TestLongPointersNameTheNearestPlace(t *testing.T) {
 
 func TestTextsAreCutBetweenCharacters(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "éé", cut("ééé", 2))
-	require.Equal(t, "ééé", cut("ééé", 3))
-	require.Empty(t, cut("", 3))
+	require.Equal(t, "éé", Cut("ééé", 2))
+	require.Equal(t, "ééé", Cut("ééé", 3))
+	require.Empty(t, Cut("", 3))
 }
