@@ -49,7 +49,7 @@ func newOffice(t *testing.T, script providers.Script) *office {
 		t: t, store: s, smtp: providers.StartSMTP(t, script), telegram: providers.StartBotAPI(t, script),
 		guard: egress.New(loopback()),
 	}
-	o.guardTransitions()
+	testenv.GuardTransitions(t, o.store.DB(), "messages", models.MessageStatuses())
 	o.project, o.contact = o.newProject(models.ModeLive)
 	return o
 }
@@ -95,32 +95,6 @@ func (o *office) sandbox(settings messages.SandboxSettings) {
 	o.t.Helper()
 	_, err := o.store.Write(o.t.Context(), o.project, func(tx *store.Tx) error { return tx.SetChannel(models.ChannelSandbox, settings) })
 	require.NoError(o.t, err)
-}
-
-// guardTransitions makes the database refuse every change of a message's state
-// that is not in the machine of app/models: whatever these tests do, the SQL is
-// held against the table.
-func (o *office) guardTransitions() {
-	o.t.Helper()
-	o.sql(`CREATE TABLE allowed_transitions (from_status text, to_status text)`)
-	for _, from := range models.MessageStatuses() {
-		for _, to := range models.MessageStatuses() {
-			if from.CanBecome(to) {
-				o.sql(`INSERT INTO allowed_transitions VALUES ($1, $2)`, string(from), string(to))
-			}
-		}
-	}
-	o.sql(`
-		CREATE FUNCTION guard_transition() RETURNS trigger LANGUAGE plpgsql AS $$
-		BEGIN
-			IF NOT EXISTS (SELECT 1 FROM allowed_transitions WHERE from_status = OLD.status AND to_status = NEW.status) THEN
-				RAISE EXCEPTION 'a message went from % to %', OLD.status, NEW.status;
-			END IF;
-			RETURN NEW;
-		END $$`)
-	o.sql(`
-		CREATE TRIGGER guard BEFORE UPDATE OF status ON messages FOR EACH ROW
-		WHEN (OLD.status IS DISTINCT FROM NEW.status) EXECUTE FUNCTION guard_transition()`)
 }
 
 func (o *office) sql(statement string, args ...any) {

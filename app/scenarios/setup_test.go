@@ -3,7 +3,6 @@ package scenarios_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -63,37 +62,12 @@ func newSite(t *testing.T) *site {
 		tx.CreateProject(models.Project{Name: "Test", Mode: models.ModeLive, PlanID: "business", APIVersion: models.CurrentAPIVersion, CreatedAt: now()})
 		return nil
 	})
-	guard(at, "scenario_runs", models.RunStatuses())
-	guard(at, "scenario_run_steps", models.RunStepStatuses())
+	testenv.GuardTransitions(t, at.store.DB(), "scenario_runs", models.RunStatuses())
+	testenv.GuardTransitions(t, at.store.DB(), "scenario_run_steps", models.RunStepStatuses())
 	return at
 }
 
 func now() time.Time { return clock.System{}.Now() }
-
-// guard makes the database refuse every change of state that is not in the
-// machine of app/models, whatever these tests do.
-func guard[S interface {
-	~string
-	CanBecome(next S) bool
-}](s *site, table string, states []S) {
-	s.t.Helper()
-	allowed := []string{"''"}
-	for _, from := range states {
-		for _, to := range states {
-			if from == to || from.CanBecome(to) {
-				allowed = append(allowed, fmt.Sprintf("'%s>%s'", from, to))
-			}
-		}
-	}
-	s.sql(`CREATE FUNCTION guard_` + table + `() RETURNS trigger LANGUAGE plpgsql AS $$
-		BEGIN
-			IF NOT OLD.status || '>' || NEW.status IN (` + strings.Join(allowed, ",") + `) THEN
-				RAISE EXCEPTION 'from % to %', OLD.status, NEW.status;
-			END IF;
-			RETURN NEW;
-		END $$`)
-	s.sql(`CREATE TRIGGER guard BEFORE UPDATE ON ` + table + ` FOR EACH ROW EXECUTE FUNCTION guard_` + table + `()`)
-}
 
 func newReceiver(t *testing.T) *receiver {
 	t.Helper()

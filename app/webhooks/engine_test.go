@@ -103,34 +103,8 @@ func newEngine(t *testing.T, answer func(int, http.ResponseWriter, *http.Request
 	})
 	require.NoError(t, err)
 	require.NoError(t, s.KeepPartitions(t.Context()))
-	e.guardTransitions()
+	testenv.GuardTransitions(t, s.DB(), "webhook_deliveries", models.DeliveryStatuses())
 	return e
-}
-
-// guardTransitions makes the database refuse every change of a delivery's state
-// that is not in the machine of app/models: whatever these tests do, the SQL is
-// held against the table.
-func (e *engine) guardTransitions() {
-	e.t.Helper()
-	e.sql(`CREATE TABLE allowed_transitions (from_status text, to_status text)`)
-	for _, from := range models.DeliveryStatuses() {
-		for _, to := range models.DeliveryStatuses() {
-			if from.CanBecome(to) {
-				e.sql(`INSERT INTO allowed_transitions VALUES ($1, $2)`, string(from), string(to))
-			}
-		}
-	}
-	e.sql(`
-		CREATE FUNCTION guard_transition() RETURNS trigger LANGUAGE plpgsql AS $$
-		BEGIN
-			IF NOT EXISTS (SELECT 1 FROM allowed_transitions WHERE from_status = OLD.status AND to_status = NEW.status) THEN
-				RAISE EXCEPTION 'a delivery went from % to %', OLD.status, NEW.status;
-			END IF;
-			RETURN NEW;
-		END $$`)
-	e.sql(`
-		CREATE TRIGGER guard BEFORE UPDATE OF status ON webhook_deliveries FOR EACH ROW
-		WHEN (OLD.status IS DISTINCT FROM NEW.status) EXECUTE FUNCTION guard_transition()`)
 }
 
 func (e *engine) redis() redis.UniversalClient {
