@@ -26,6 +26,9 @@ const (
 // ErrAway is returned without asking while Redis is known not to answer.
 var ErrAway = errors.New("Redis did not answer a moment ago") //nolint:staticcheck // a name
 
+// errCrashed is what others get whose question travelled with a crash.
+var errCrashed = errors.New("the question to Redis was not carried to its end")
+
 // Pipe sends commands. It is safe for concurrent use.
 type Pipe struct {
 	client redis.UniversalClient
@@ -94,7 +97,12 @@ func (p *Pipe) join(q *question) bool {
 // fly takes everything that is waiting along. Whatever came meanwhile is another
 // goroutine's, so that no caller carries others' questions beyond its own.
 func (p *Pipe) fly(ctx context.Context) {
+	defer p.land(ctx)
 	p.carry(ctx, p.board())
+}
+
+// land makes room for the next flight, however this one ended.
+func (p *Pipe) land(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.waiting) > 0 {
@@ -119,7 +127,17 @@ func (p *Pipe) carry(ctx context.Context, aboard []*question) {
 	if len(aboard) == 0 {
 		return // another flight failed and has told them
 	}
+	crashed := true
+	defer func() {
+		for _, q := range aboard {
+			if crashed { // in the client or a hook of it: nobody may wait for ever
+				q.command.SetErr(errCrashed)
+			}
+			close(q.answered)
+		}
+	}()
 	p.exchange(ctx, aboard)
+	crashed = false
 	if answered(aboard) {
 		p.seen()
 	} else {
@@ -128,9 +146,6 @@ func (p *Pipe) carry(ctx context.Context, aboard []*question) {
 			q.command.SetErr(ErrAway)
 			aboard = append(aboard, q)
 		}
-	}
-	for _, q := range aboard {
-		close(q.answered)
 	}
 }
 

@@ -204,3 +204,33 @@ func TestOneQuestionFindsOutForEverybody(t *testing.T) {
 	close(refuse)
 	require.NotErrorIs(t, <-results, redispipe.ErrAway)
 }
+
+// A crash on the way takes its caller down, not those who wait or come later.
+func TestCrashLeavesNobodyWaiting(t *testing.T) {
+	t.Parallel()
+	redisClient := client(t, testenv.RedisURL(t), nil)
+	redisClient.AddHook(crash{})
+	pipe := redispipe.New(redisClient, clock.System{})
+	for range 5 { // more than may be on their way at once
+		require.Panics(t, func() { _ = pipe.Do(t.Context(), redis.NewCmd(t.Context(), "CRASH")) })
+	}
+	_, err := get(t.Context(), pipe, rand.Text())
+	require.ErrorIs(t, err, redis.Nil)
+}
+
+type crash struct{}
+
+func (crash) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (crash) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (crash) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, command redis.Cmder) error {
+		if command.Name() == "crash" {
+			panic("crash")
+		}
+		return next(ctx, command)
+	}
+}
