@@ -73,6 +73,7 @@ func apiServices(b *base, listener net.Listener) ([]lifecycle.Named, error) {
 	pages, err := dashboard.New(dashboard.Config{
 		Queries: b.store, DB: b.store.DB(), Log: b.log, Clock: b.clock,
 		PublicURL: b.cfg.PublicURL, Secure: strings.HasPrefix(b.cfg.PublicURL, "https://"),
+		Hint: hinter.Hint,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %w", err)

@@ -81,16 +81,37 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (*models.User, er
 	return &u, nil
 }
 
-// ProjectOfUser returns the first project the user is a member of, or
-// [ErrNotFound].
-func (s *Store) ProjectOfUser(ctx context.Context, user string) (*models.Project, error) {
-	var p models.Project
+// ProjectsOfUser lists the projects that a user is a member of, by name.
+func (s *Store) ProjectsOfUser(ctx context.Context, user string) ([]models.Project, error) {
+	var projects []models.Project
 	err := s.read(ctx).Raw(`
 		SELECT p.id, p.name, p.mode, p.plan_id, p.api_version, p.created_at
 		FROM project_members m JOIN projects p ON p.id = m.project_id
-		WHERE m.user_id = ? ORDER BY p.id LIMIT 1`, user).Take(&p).Error
+		WHERE m.user_id = ? ORDER BY p.name, p.id`, user).Scan(&projects).Error
 	if err != nil {
-		return nil, one(err, "project")
+		return nil, fmt.Errorf("list the user's projects: %w", err)
 	}
-	return &p, nil
+	return projects, nil
+}
+
+// Attention is how much of a project waits for a person.
+type Attention struct {
+	DeadLetters       int64 // at most [MaxAttention]
+	DisabledEndpoints int64
+}
+
+// MaxAttention is where counting ends: beyond it the number says nothing more.
+const MaxAttention = 1000
+
+// Attention counts what waits for a person in a project.
+func (s *Store) Attention(ctx context.Context, project models.ProjectID) (Attention, error) {
+	var counted Attention
+	err := s.read(ctx).Raw(`
+		SELECT (SELECT count(*) FROM (SELECT FROM dead_letters WHERE project_id = @project LIMIT @most) AS d) AS dead_letters,
+		       (SELECT count(*) FROM webhook_endpoints WHERE project_id = @project AND status = 'disabled') AS disabled_endpoints`,
+		map[string]any{"project": project, "most": MaxAttention}).Scan(&counted).Error
+	if err != nil {
+		return Attention{}, fmt.Errorf("count what waits: %w", err)
+	}
+	return counted, nil
 }

@@ -1,228 +1,101 @@
 package dashboard
 
 import (
-	"context"
-	"fmt"
 	"net"
-	"net/url"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
 	"github.com/botix-pro/platform/app/models"
-	"github.com/botix-pro/platform/internal/testenv"
+	"github.com/botix-pro/platform/internal/testenv/browser"
 )
 
-// screenshotsVariable names a folder for the pictures of the pages; without it
-// they are thrown away.
-const screenshotsVariable = "BOTIX_SCREENSHOTS"
-
-// plainHost is a name that the browser takes for a host elsewhere: over plain
-// http it sends no Sec-Fetch headers there, as on a local network.
-const plainHost = "platform.test"
-
-// browser is a tab, with all that a page may not do while it is shown.
-type browser struct {
-	context.Context
-	t testing.TB
-
-	mu     sync.Mutex
-	faults []string
-	hosts  map[string]bool
-}
-
-// runningBrowser is a browser that has been started.
-type runningBrowser struct{ context.Context }
-
-// newTab opens a tab with its own cookies in the running browser.
-func (r runningBrowser) newTab(t testing.TB) *browser {
-	t.Helper()
-	b := &browser{t: t, hosts: map[string]bool{}}
-	tab, closeTab := chromedp.NewContext(r, chromedp.WithNewBrowserContext(), chromedp.WithListener(b.watch))
-	t.Cleanup(closeTab)
-	require.NoError(t, chromedp.Do(tab))
-	b.Context = tab
-	call(b, network.Enable, network.EnableParams{})
-	call(b, log.Enable, cdp.Empty{})
-	call(b, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Asia/Kathmandu"})
-	return b
-}
-
-// watch notes what a page complains about and whom it asks.
-func (b *browser) watch(event any) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch e := event.(type) {
-	case *runtime.EventConsoleAPICalled:
-		b.faults = append(b.faults, "console: "+string(e.Type))
-	case *runtime.EventExceptionThrown:
-		b.faults = append(b.faults, "exception: "+e.ExceptionDetails.Text)
-	case *log.EventEntryAdded: // policy violations and failed requests come here
-		b.faults = append(b.faults, "log: "+e.Entry.Text+" "+e.Entry.URL)
-	case *network.EventRequestWillBeSent:
-		if at, err := url.Parse(e.Request.URL); err == nil && at.Scheme != "data" {
-			b.hosts[at.Host] = true
-		}
-	}
-}
-
-// requireQuiet holds the pages shown so far against what is promised.
-func (b *browser) requireQuiet(host string) {
-	b.t.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	require.Empty(b.t, b.faults)
-	require.Equal(b.t, map[string]bool{host: true}, b.hosts)
-}
-
-// within bounds one step in the browser.
-func (b *browser) within() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(b.Context, 30*time.Second)
-}
-
-func call[P, R any](b *browser, command cdp.Command[P, R], params P) {
-	b.t.Helper()
-	ctx, cancel := b.within()
-	defer cancel()
-	_, err := chromedp.Call(ctx, command, params)
-	require.NoError(b.t, err)
-}
-
-func (b *browser) run(steps ...chromedp.Action[chromedp.Void]) {
-	b.t.Helper()
-	ctx, cancel := b.within()
-	defer cancel()
-	require.NoError(b.t, chromedp.Do(ctx, steps...))
-}
-
-// read evaluates an expression to a string.
-func (b *browser) read(expression string) string {
-	b.t.Helper()
-	ctx, cancel := b.within()
-	defer cancel()
-	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](expression))
-	require.NoError(b.t, err)
-	return text
-}
-
-// visibleNow waits for an element to be seen.
-func visibleNow(selector string) chromedp.Action[chromedp.Void] {
-	return chromedp.WaitVisible(chromedp.CSS(selector))
-}
-
-// tab presses Tab until the element that matches the selector has the focus.
-func (b *browser) tab(selector string) {
-	b.t.Helper()
-	for range 30 {
-		b.run(chromedp.KeyEvent(kb.Tab))
-		if b.read("String(document.activeElement.matches('"+selector+"'))") == "true" {
-			return
-		}
-	}
-	b.t.Fatalf("Tab never reached %s", selector)
-}
-
 // signInByKeyboard fills in the form without a mouse.
-func (b *browser) signInByKeyboard(base string) {
-	b.t.Helper()
-	b.run(chromedp.Navigate(base+"/developers"), visibleNow("#email"))
-	require.Equal(b.t, "email", b.read("document.activeElement.id"), "the first field has the focus")
-	b.run(chromedp.KeyEvent(testEmail), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(testPassword), chromedp.KeyEvent(kb.Enter),
-		visibleNow("h1 + .lead"))
+func signInByKeyboard(t *testing.T, b *browser.Tab, base string) {
+	t.Helper()
+	b.Run(chromedp.Navigate(base+"/developers"), browser.Seen("#email"))
+	require.Equal(t, "email", b.Read("document.activeElement.id"), "the first field has the focus")
+	b.Run(chromedp.KeyEvent(testEmail), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(testPassword), chromedp.KeyEvent(kb.Enter),
+		browser.Seen("h1 + .lead"))
 }
 
 // TestBrowser shares one browser between its parts: starting one is dear.
 func TestBrowser(t *testing.T) {
 	t.Parallel()
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
-		chromedp.ExecPath(testenv.Chromium(t)), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()),
-		chromedp.Flag("host-resolver-rules", "MAP "+plainHost+" 127.0.0.1"))
-	allocator, stopAllocator := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
-	running, stop := chromedp.NewContext(allocator)
-	t.Cleanup(func() { _ = chromedp.Cancel(running); stop(); stopAllocator() })
-	require.NoError(t, chromedp.Do(running))
+	running := browser.Start(t)
 	//nolint:paralleltest // the parts take turns with one browser
-	for name, part := range map[string]func(*testing.T, runningBrowser){
+	for name, part := range map[string]func(*testing.T, *browser.Browser){
 		"signs in and unfolds a row by keyboard": unfoldsByKeyboard,
 		"works over plain http elsewhere":        worksOverPlainHTTP,
 		"works without script":                   worksWithoutScript,
 		"shows pages that fit their windows":     fitsWindows,
 	} {
-		t.Run(name, func(t *testing.T) { part(t, runningBrowser{running}) })
+		t.Run(name, func(t *testing.T) { part(t, running) })
 	}
 }
 
-func unfoldsByKeyboard(t *testing.T, running runningBrowser) {
+func unfoldsByKeyboard(t *testing.T, running *browser.Browser) {
 	db := openDatabase(t)
 	s := databaseSite(t, db, colourfulQueries())
-	b := running.newTab(t)
-	b.signInByKeyboard(s.URL)
-	require.Equal(t, "12", b.read("String(document.querySelectorAll('tbody').length)"))
-	require.Equal(t, "1 Dec 2026, 19:48:21 GMT+5:45", b.read("document.querySelector('.summary time').textContent"), "in the reader's zone")
+	b := running.NewTab(t)
+	signInByKeyboard(t, b, s.URL)
+	require.Equal(t, "12", b.Read("String(document.querySelectorAll('tbody').length)"))
+	require.Equal(t, "1 Dec 2026, 19:48:21 GMT+5:45", b.Read("document.querySelector('.summary time').textContent"), "in the reader's zone")
 
-	b.tab("a.skip")
-	b.tab("button.toggle")
+	b.TabTo("a.skip")
+	b.TabTo("button.toggle")
 	const expanded = "document.activeElement.getAttribute('aria-expanded')"
-	require.Equal(t, "false", b.read(expanded))
-	b.run(chromedp.KeyEvent(kb.Enter), visibleNow(".unfolded .diagnosis"))
-	require.Equal(t, "true", b.read(expanded), "the focus stays")
-	require.Contains(t, b.read("document.querySelector('.diagnosis').textContent"), "Your endpoint answered 503. Next try at 1 Dec 2026, 20:03:21")
+	require.Equal(t, "false", b.Read(expanded))
+	b.Run(chromedp.KeyEvent(kb.Enter), browser.Seen(".unfolded .diagnosis"))
+	require.Equal(t, "true", b.Read(expanded), "the focus stays")
+	require.Contains(t, b.Read("document.querySelector('.diagnosis').textContent"), "Your endpoint answered 503. Next try at 1 Dec 2026, 20:03:21")
 	require.Equal(t, "true",
-		b.read("String(document.getElementById(document.activeElement.getAttribute('aria-controls')).checkVisibility())"))
+		b.Read("String(document.getElementById(document.activeElement.getAttribute('aria-controls')).checkVisibility())"))
 
-	b.run(chromedp.Reload(), visibleNow(".unfolded .diagnosis")) // the address remembers it
-	b.tab("button.toggle")
-	b.run(chromedp.KeyEvent(" "), chromedp.WaitNotVisible(chromedp.CSS(".unfolded .diagnosis")))
-	require.NotContains(t, b.read("location.href"), "open=")
+	b.Run(chromedp.Reload(), browser.Seen(".unfolded .diagnosis")) // the address remembers it
+	b.TabTo("button.toggle")
+	b.Run(chromedp.KeyEvent(" "), chromedp.WaitNotVisible(chromedp.CSS(".unfolded .diagnosis")))
+	require.NotContains(t, b.Read("location.href"), "open=")
 
-	b.run(chromedp.KeyEvent(" "), chromedp.Click(chromedp.CSS(".ids .copy")), chromedp.WaitVisible(chromedp.CSS("#status:not(:empty)")))
-	require.Equal(t, english.Copied, b.read("document.getElementById('status').textContent"))
-	b.requireQuiet(strings.TrimPrefix(s.URL, "http://"))
+	b.Run(chromedp.KeyEvent(" "), chromedp.Click(chromedp.CSS(".ids .copy")), chromedp.WaitVisible(chromedp.CSS("#status:not(:empty)")))
+	require.Equal(t, "Copied.", b.Read("document.getElementById('status').textContent"))
+	b.RequireQuiet(s.URL)
 
 	execute(t, db, "DELETE FROM sessions")
-	b.tab("tbody:nth-of-type(2) button.toggle")
-	b.run(chromedp.KeyEvent(kb.Enter), visibleNow("#email")) // and back to that attempt
-	require.Contains(t, b.read("document.querySelector('[name=next]').value"), pathAttempts+"att_")
+	b.TabTo("tbody:nth-of-type(2) button.toggle")
+	b.Run(chromedp.KeyEvent(kb.Enter), browser.Seen("#email")) // and back to that attempt
+	require.Contains(t, b.Read("document.querySelector('main [name=next]').value"), pathAttempts+"att_")
 }
 
-func worksOverPlainHTTP(t *testing.T, running runningBrowser) {
+func worksOverPlainHTTP(t *testing.T, running *browser.Browser) {
 	s := databaseSite(t, openDatabase(t), colourfulQueries())
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(s.URL, "http://"))
 	require.NoError(t, err)
-	host := net.JoinHostPort(plainHost, port)
-	b := running.newTab(t)
-	b.signInByKeyboard("http://" + host)
-	require.Equal(t, "false", b.read("String(isSecureContext)"))
-	b.run(chromedp.Click(chromedp.CSS(".top form button")), visibleNow("#email"))
-	b.requireQuiet(host)
+	host := net.JoinHostPort(browser.PlainHost, port)
+	b := running.NewTab(t)
+	signInByKeyboard(t, b, "http://"+host)
+	require.Equal(t, "false", b.Read("String(isSecureContext)"))
+	b.Run(chromedp.Click(chromedp.CSS(".account > summary")), chromedp.Click(chromedp.CSS(".sign-out button")), browser.Seen("#email"))
+	b.RequireQuiet(host)
 }
 
-func worksWithoutScript(t *testing.T, running runningBrowser) {
+func worksWithoutScript(t *testing.T, running *browser.Browser) {
 	s := databaseSite(t, openDatabase(t), colourfulQueries())
-	b := running.newTab(t)
-	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
-	b.run(chromedp.Navigate(s.URL+pathRoot), visibleNow("#email"),
+	b := running.NewTab(t)
+	b.NoScript()
+	b.Run(chromedp.Navigate(s.URL+pathRoot), browser.Seen("#email"),
 		chromedp.SendKeys(chromedp.CSS("#email"), testEmail), chromedp.SendKeys(chromedp.CSS("#password"), testPassword+kb.Enter),
-		visibleNow("a.toggle"), chromedp.Click(chromedp.CSS("a.toggle")), visibleNow(".crumb + h1"))
-	require.Contains(t, b.read("document.querySelector('.facts time').textContent"), "UTC")
-	b.requireQuiet(strings.TrimPrefix(s.URL, "http://"))
+		browser.Seen("a.toggle"), chromedp.Click(chromedp.CSS("a.toggle")), browser.Seen(".crumb + h1"))
+	require.Contains(t, b.Read("document.querySelector('.facts time').textContent"), "UTC")
+	b.RequireQuiet(s.URL)
 }
 
 // fitsWindows: no page is wider than its window; what is wide scrolls inside.
-func fitsWindows(t *testing.T, running runningBrowser) {
+func fitsWindows(t *testing.T, running *browser.Browser) {
 	queries := colourfulQueries()
 	_, n := told(queries.attempts[3].URL)
 	for _, kind := range []models.NoticeKind{models.NoticeFailing, models.NoticeDisabled, models.NoticeRecovered} {
@@ -231,54 +104,22 @@ func fitsWindows(t *testing.T, running runningBrowser) {
 	}
 	s := databaseSite(t, openDatabase(t), queries)
 	empty := databaseSite(t, openDatabase(t), newQueries(0))
-	folder := os.Getenv(screenshotsVariable)
-	if folder == "" {
-		folder = t.TempDir()
-	}
-	b := running.newTab(t)
-	b.run(chromedp.Navigate(s.URL + pathSignIn))
-	b.picture(folder, "sign-in")
-	b.run(chromedp.SendKeys(chromedp.CSS("#email"), testEmail), chromedp.SendKeys(chromedp.CSS("#password"), "wrong"+kb.Enter), visibleNow("#problem"))
-	b.picture(folder, "sign-in-refused")
-	b.signInByKeyboard(s.URL)
-	b.picture(folder, "list")
-	b.run(chromedp.Navigate(s.URL + pathDeliveries + "?open=" + queries.attempts[0].ID))
-	b.picture(folder, "list-open")
-	b.run(chromedp.Navigate(s.URL + pathAttempts + queries.attempts[3].ID))
-	b.picture(folder, "attempt")
-	b.run(chromedp.Navigate(s.URL + "/developers/nowhere"))
-	b.picture(folder, "not-found")
-	b.run(chromedp.Navigate(s.URL+pathDeliveries), chromedp.Click(chromedp.CSS(".top form button")), visibleNow("#email"))
-	b.signInByKeyboard(empty.URL)
-	b.picture(folder, "empty")
-}
-
-// picture takes the page at each width, light and dark.
-func (b *browser) picture(folder, name string) {
-	b.t.Helper()
-	for _, width := range []int64{360, 390, 1000, 1440, 1920} {
-		b.run(chromedp.EmulateViewport(width, 900))
-		const fits = `document.documentElement.scrollWidth <= innerWidth ? 'fits' : 'too wide'`
-		require.Equal(b.t, "fits", b.read(fits), "%s at %d px", name, width)
-		if width != 390 && width != 1440 {
-			continue
-		}
-		for _, theme := range []string{"light", "dark"} {
-			call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}},
-			})
-			b.save(filepath.Join(folder, fmt.Sprintf("%s-%d-%s.png", name, width, theme)))
-		}
-	}
-}
-
-func (b *browser) save(file string) {
-	b.t.Helper()
-	ctx, cancel := b.within()
-	defer cancel()
-	image, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
-	require.NoError(b.t, err)
-	require.NoError(b.t, os.WriteFile(file, image, 0o600))
+	b := running.NewTab(t)
+	b.Run(chromedp.Navigate(s.URL + pathSignIn))
+	b.Inspect("sign-in")
+	b.Run(chromedp.SendKeys(chromedp.CSS("#email"), testEmail), chromedp.SendKeys(chromedp.CSS("#password"), "wrong"+kb.Enter), browser.Seen("#problem"))
+	b.Inspect("sign-in-refused")
+	signInByKeyboard(t, b, s.URL)
+	b.Inspect("list")
+	b.Run(chromedp.Navigate(s.URL + pathDeliveries + "?open=" + queries.attempts[0].ID))
+	b.Inspect("list-open")
+	b.Run(chromedp.Navigate(s.URL + pathAttempts + queries.attempts[3].ID))
+	b.Inspect("attempt")
+	b.Run(chromedp.Navigate(s.URL + "/developers/nowhere"))
+	b.Inspect("not-found")
+	b.Run(chromedp.Navigate(s.URL+pathDeliveries), chromedp.Click(chromedp.CSS(".account > summary")), chromedp.Click(chromedp.CSS(".sign-out button")), browser.Seen("#email"))
+	signInByKeyboard(t, b, empty.URL)
+	b.Inspect("empty")
 }
 
 // colourfulQueries is a project with an attempt of every kind.

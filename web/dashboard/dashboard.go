@@ -3,6 +3,7 @@ package dashboard
 import (
 	"context"
 	"database/sql"
+	"embed"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -17,41 +18,44 @@ import (
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/internal/clock"
+	"github.com/botix-pro/platform/web/dashboard/deliveries"
+	"github.com/botix-pro/platform/web/ui"
 )
 
-// The dashboard's addresses (contract §8).
+//go:embed templates
+var templateFiles embed.FS
+
+// The dashboard's own addresses; each section knows its own.
 const (
-	pathRoot       = "/developers"
-	pathSignIn     = pathRoot + "/sign-in"
-	pathSignOut    = pathRoot + "/sign-out"
-	pathDeliveries = pathRoot + "/deliveries"
-	pathAttempts   = pathRoot + "/attempts/"
-	pathNotices    = pathRoot + "/notices/"
+	pathRoot        = ui.Root
+	pathSignIn      = pathRoot + "/sign-in"
+	pathSignOut     = pathRoot + "/sign-out"
+	pathPreferences = pathRoot + "/preferences"
+	pathProject     = pathRoot + "/project"
+	pathFind        = pathRoot + "/find"
+	// pathHome is where a reader is led who asks for nothing in particular.
+	pathHome = deliveries.Path
 )
 
 // sessionSweepInterval is how often expired sessions are deleted.
 const sessionSweepInterval = 5 * time.Minute
 
-// Queries is what the dashboard asks of the store. What does not exist, or
-// belongs to another project, is [store.ErrNotFound].
+// Queries is what the dashboard asks of the store: its own questions and those
+// of each section. What does not exist, or belongs to another project, is
+// [store.ErrNotFound].
 type Queries interface {
 	// UserByEmail takes the address in lower case.
 	UserByEmail(ctx context.Context, email string) (*models.User, error)
-	// ProjectOfUser returns the project the user sees.
-	ProjectOfUser(ctx context.Context, userID string) (*models.Project, error)
-	// WebhookAttempts lists a project's attempts of the last 14 days, newest first.
-	WebhookAttempts(ctx context.Context, project models.ProjectID, page store.Page) ([]models.WebhookAttempt, error)
-	// WebhookAttempt returns one attempt with its delivery and event.
-	WebhookAttempt(ctx context.Context, project models.ProjectID, id string) (
-		*models.WebhookAttempt, *models.WebhookDelivery, *models.Event, error)
-	// Notices lists what a project's members were told and nobody has dismissed,
-	// newest first.
-	Notices(ctx context.Context, project models.ProjectID, limit int) ([]models.Notice, error)
-	// DismissNotice takes a notice away.
-	DismissNotice(ctx context.Context, project models.ProjectID, id string) error
+	// ProjectsOfUser lists the projects the user is a member of, by name.
+	ProjectsOfUser(ctx context.Context, userID string) ([]models.Project, error)
+	// Attention counts what waits for a person in a project.
+	Attention(ctx context.Context, project models.ProjectID) (store.Attention, error)
+
+	deliveries.Queries
 }
 
-// Config is what the dashboard needs. All fields but Secure are required.
+// Config is what the dashboard needs. All fields but Secure are
+// required.
 type Config struct {
 	Queries Queries
 	DB      *sql.DB // holds the table "sessions"
@@ -62,19 +66,20 @@ type Config struct {
 	// Secure says that PublicURL is https: the session cookie is then sent over
 	// https only.
 	Secure bool
+	// Hint announces lanes that have something due after a page has changed a
+	// delivery. It never blocks; a lost hint costs a second.
+	Hint func([]store.Lane)
 }
 
 // Dashboard answers everything under /developers. It is safe for concurrent use.
 type Dashboard struct {
-	queries   Queries
-	log       *slog.Logger
-	clock     clock.Clock
-	publicURL string
-	secure    bool
+	queries Queries
+	log     *slog.Logger
+	clock   clock.Clock
+	secure  bool
 
-	words    *messages
-	views    *templates
-	assets   *assets
+	views    *ui.Views
+	assets   *ui.Assets
 	sessions *scs.SessionManager
 	gate     *gate
 	handler  http.Handler
@@ -84,8 +89,8 @@ type Dashboard struct {
 // New parses the templates and starts the deletion of expired sessions, which
 // [Dashboard.Close] ends.
 func New(cfg Config) (*Dashboard, error) {
-	if cfg.Queries == nil || cfg.DB == nil || cfg.Log == nil || cfg.Clock == nil || cfg.PublicURL == "" {
-		return nil, errors.New("the dashboard needs Queries, DB, Log, Clock and PublicURL")
+	if cfg.Queries == nil || cfg.DB == nil || cfg.Log == nil || cfg.Clock == nil || cfg.PublicURL == "" || cfg.Hint == nil {
+		return nil, errors.New("the dashboard needs Queries, DB, Log, Clock, PublicURL and Hint")
 	}
 	d, err := assemble(cfg)
 	if err != nil {
@@ -101,21 +106,34 @@ func New(cfg Config) (*Dashboard, error) {
 func assemble(cfg Config) (*Dashboard, error) {
 	d := &Dashboard{
 		queries: cfg.Queries, log: cfg.Log, clock: cfg.Clock, secure: cfg.Secure,
-		publicURL: strings.TrimSuffix(cfg.PublicURL, "/"),
-		words:     &english, sessions: newSessions(cfg.Secure), stop: func() {},
+		sessions: newSessions(cfg.Secure), stop: func() {},
 	}
 	var err error
-	if d.assets, err = loadAssets(); err != nil {
+	if d.assets, err = ui.LoadAssets(pathRoot); err != nil {
 		return nil, err
 	}
-	if d.views, err = parseTemplates(); err != nil {
+	if d.views, err = ui.ParseViews(templateFiles); err != nil {
 		return nil, err
 	}
 	if d.gate, err = newGate(cfg.Queries, cfg.Clock); err != nil {
 		return nil, err
 	}
-	d.handler = d.protect(d.routes())
+	sections, err := newSections(cfg)
+	if err != nil {
+		return nil, err
+	}
+	d.handler = d.protect(d.routes(sections))
 	return d, nil
+}
+
+// newSections are the groups of pages behind the sign-in.
+func newSections(cfg Config) ([]ui.Section, error) {
+	publicURL := strings.TrimSuffix(cfg.PublicURL, "/")
+	attempts, err := deliveries.New(cfg.Queries, publicURL)
+	if err != nil {
+		return nil, err
+	}
+	return []ui.Section{attempts}, nil
 }
 
 // Close stops the deletion of expired sessions. It may be called again.
@@ -137,24 +155,29 @@ func (d *Dashboard) Register(e *echo.Echo) {
 
 // routes maps paths to pages. Whatever is not listed, a wrong method included,
 // is the 404 page.
-func (d *Dashboard) routes() http.Handler {
+func (d *Dashboard) routes(sections []ui.Section) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET "+d.assets.prefix+"{name}", d.assets)
-	for pattern, page := range map[string]handler{
-		"GET " + pathRoot:                      toDeliveries,
-		"GET " + pathRoot + "/{$}":             toDeliveries,
-		"GET " + pathSignIn:                    d.signInPage,
-		"POST " + pathSignIn:                   d.signIn,
-		"POST " + pathSignOut:                  d.signOut,
-		"GET " + pathDeliveries:                d.forMember(d.listAttempts),
-		"GET " + pathAttempts + "{id}":         d.forMember(d.showAttempt),
-		"GET " + pathAttempts + "{id}/detail":  d.forMember(d.attemptFragment),
-		"POST " + pathNotices + "{id}/dismiss": d.forMember(d.dismissNotice),
-	} {
+	mux.Handle("GET "+d.assets.Prefix()+"{name}", d.assets)
+	pages := map[string]ui.Page{
+		"GET " + pathRoot:          toHome,
+		"GET " + pathRoot + "/{$}": toHome,
+		"GET " + pathSignIn:        d.signInPage,
+		"POST " + pathSignIn:       d.signIn,
+		"POST " + pathSignOut:      d.signOut,
+		"POST " + pathPreferences:  d.setPreferences,
+		"POST " + pathProject:      d.forMember(d.switchProject),
+		"GET " + pathFind:          d.forMember(find),
+	}
+	for _, section := range sections {
+		for pattern, page := range section.Pages() {
+			pages[pattern] = d.forMember(page)
+		}
+	}
+	for pattern, page := range pages {
 		mux.Handle(pattern, d.withSession(page))
 	}
-	mux.Handle("/", d.withoutSession(func(*http.Request) (reply, error) { return reply{}, store.ErrNotFound }))
+	mux.Handle("/", d.withoutSession(func(*ui.Visit) (ui.Reply, error) { return ui.Reply{}, store.ErrNotFound }))
 	return mux
 }
 
-func toDeliveries(*http.Request) (reply, error) { return redirect(pathDeliveries), nil }
+func toHome(*ui.Visit) (ui.Reply, error) { return ui.Redirect(pathHome), nil }

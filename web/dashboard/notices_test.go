@@ -39,21 +39,6 @@ func TestNoticesStandAboveTheListUntilDismissed(t *testing.T) {
 	require.NotContains(t, s.get(pathDeliveries).body, "of the way")
 }
 
-func TestEveryKindOfNoticeHasItsWords(t *testing.T) {
-	t.Parallel()
-	_, n := told("https://hooks.example.com/in")
-	for want, change := range map[string]func(*models.Notice){
-		"accepts events again": func(n *models.Notice) { n.Kind = models.NoticeRecovered },
-		"answered 410":         func(n *models.Notice) { n.Kind, n.Params.Reason = models.NoticeDisabled, models.DisabledGone },
-		"was disabled":         func(n *models.Notice) { n.Kind, n.Params.Reason = models.NoticeDisabled, models.DisabledFailing },
-		"keeps failing":        func(n *models.Notice) { n.Params.FailingSince = nil },
-	} {
-		changed := n
-		change(&changed)
-		require.Contains(t, english.notice(changed).Before, want)
-	}
-}
-
 func TestOnlyTheProjectsOwnNoticesCanBeDismissedAndOnlyFromHere(t *testing.T) {
 	t.Parallel()
 	queries, n := told("https://hooks.example.com/in")

@@ -3,8 +3,6 @@ package dashboard
 import (
 	"errors"
 	"net/http"
-	"net/url"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/test/uitest"
 )
 
 // inlineCode is what the content policy forbids: it would be dead, or worse.
@@ -60,7 +59,7 @@ func TestTheListShowsWhatHappened(t *testing.T) {
 	got := signedIn(t, queries).get(pathDeliveries)
 	require.Equal(t, http.StatusOK, got.StatusCode)
 	for _, text := range []string{
-		"Acme", `badge-test">Test`, "<strong>Business</strong>", testEmail, "Delivered", `<span class="note">204</span>`, "contact.created",
+		"Acme", `badge-test">Test`, "Plan:</span> Business", testEmail, "Delivered", `<span class="note">204</span>`, "contact.created",
 		"hooks.example.com", "40 ms", "Failed", `<span class="note">no answer in time</span>`, "by hand",
 		`<time datetime="2026-12-01T14:03:21.500Z" data-local>1 Dec 2026, 14:03:21 UTC</time>`,
 		`href="/developers/attempts/` + queries.attempts[0].ID + `"`,
@@ -75,7 +74,7 @@ func TestAnEmptyListSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	got := signedIn(t, newQueries(0)).get(pathDeliveries)
 	for _, text := range []string{
-		english.List.EmptyTitle, "curl -X POST &#39;http://api.example.com/contacts&#39;", "btx_test_", "Idempotency-Key: ",
+		"Nothing was delivered in the last 14 days", "curl -X POST &#39;http://api.example.com/contacts&#39;", "btx_test_", "Idempotency-Key: ",
 	} {
 		require.Contains(t, got.body, text)
 	}
@@ -84,7 +83,7 @@ func TestAnEmptyListSaysWhatToDo(t *testing.T) {
 
 func TestPagesLeadToOlderOnesAndBack(t *testing.T) {
 	t.Parallel()
-	queries := newQueries(3*rowsPerPage + 7)
+	queries := newQueries(3*50 + 7)
 	s := signedIn(t, queries)
 	link := func(body, rel string) string {
 		found := regexp.MustCompile(`rel="` + rel + `" href="([^"]+)"`).FindStringSubmatch(body)
@@ -96,9 +95,9 @@ func TestPagesLeadToOlderOnesAndBack(t *testing.T) {
 	addresses, path := []string{}, pathDeliveries
 	for page := 0; path != ""; page++ {
 		got := s.get(path)
-		first := queries.attempts[page*rowsPerPage].ID
+		first := queries.attempts[page*50].ID
 		require.Contains(t, got.body, `<tbody role="rowgroup" id="`+first+`">`)
-		require.Equal(t, min(rowsPerPage, len(queries.attempts)-page*rowsPerPage), strings.Count(got.body, "<tbody"))
+		require.Equal(t, min(50, len(queries.attempts)-page*50), strings.Count(got.body, "<tbody"))
 		addresses, path = append(addresses, path), link(got.body, "next")
 	}
 	require.Len(t, addresses, 4)
@@ -106,20 +105,7 @@ func TestPagesLeadToOlderOnesAndBack(t *testing.T) {
 		require.Equal(t, addresses[i-1], link(s.get(addresses[i]).body, "prev"))
 	}
 	require.Empty(t, link(s.get(addresses[0]).body, "prev"))
-	require.Contains(t, s.get(addresses[3]).body, english.List.NoOlder)
-}
-
-func TestTheWayBackStaysShort(t *testing.T) {
-	t.Parallel()
-	at := place{}
-	for i := range 3 * maxTrail {
-		parsed, err := url.Parse(at.older(models.NewID(models.PrefixAttempt, testNow.Add(-time.Duration(i)*time.Hour))))
-		require.NoError(t, err)
-		require.Less(t, len(parsed.RequestURI()), 1500)
-		at = placeOf(parsed.Query())
-	}
-	require.Len(t, at.trail, maxTrail)
-	require.Equal(t, place{}, placeOf(url.Values{"before": {"att_'; DROP TABLE"}, "trail": {"x"}}))
+	require.Contains(t, s.get(addresses[3]).body, "There is nothing older")
 }
 
 func TestTheAddressUnfoldsARow(t *testing.T) {
@@ -166,10 +152,15 @@ func TestOtherProjectsAttemptsDoNotExist(t *testing.T) {
 	s := signedIn(t, queries)
 	theirs, nothing := s.get(pathAttempts+foreign.ID), s.get(pathAttempts+models.NewID(models.PrefixAttempt, testNow))
 	require.Equal(t, http.StatusNotFound, theirs.StatusCode)
-	require.Equal(t, nothing.body, theirs.body)
+	require.Equal(t, withoutIDs(nothing.body), withoutIDs(theirs.body))
 	require.Equal(t, http.StatusNotFound, s.get(pathAttempts+foreign.ID+"/detail").StatusCode)
 	require.Equal(t, http.StatusNotFound, s.get(pathAttempts+"%00").StatusCode)
-	require.NotContains(t, s.get(pathDeliveries+"?open="+foreign.ID).body, foreign.ID)
+	require.NotContains(t, s.get(pathDeliveries+"?open="+foreign.ID).body, `id="`+foreign.ID)
+}
+
+// withoutIDs blanks the page's own address, which the page holds.
+func withoutIDs(body string) string {
+	return regexp.MustCompile(`att_[0-9A-Z]{26}`).ReplaceAllString(body, "att_")
 }
 
 func TestStrangeTextIsShownAndDoesNothing(t *testing.T) {
@@ -190,7 +181,7 @@ func TestStrangeTextIsShownAndDoesNothing(t *testing.T) {
 	requireStrict(t, page)
 	require.Contains(t, list.body, "&lt;script&gt;alert(1)&lt;/script&gt;")
 	for _, text := range []string{
-		"txt⟨U+202E⟩gnp.␛[31m", "a␀b", "not JSON &lt;i&gt;", "00000000  ff fe 00 3c 73 63 72 69", english.Attempt.Hex, "⟨U+2028⟩",
+		"txt⟨U+202E⟩gnp.␛[31m", "a␀b", "not JSON &lt;i&gt;", "00000000  ff fe 00 3c 73 63 72 69", "its bytes are shown", "⟨U+2028⟩",
 	} {
 		require.Contains(t, strings.ReplaceAll(page.body, "&#43;", "+"), text)
 	}
@@ -202,10 +193,10 @@ func TestNoAnswerAndNoBodyAreTold(t *testing.T) {
 	queries := newQueries(1)
 	s := signedIn(t, queries)
 	path := pathAttempts + queries.attempts[0].ID
-	require.Contains(t, s.get(path).body, english.Attempt.NoBody)
+	require.Contains(t, s.get(path).body, "The answer had no body.")
 	queries.failedWith(0, models.ErrorDNS, "example.com does not resolve: there is no such host")
 	body := s.get(path).body
-	require.Contains(t, body, english.Attempt.NoAnswer)
+	require.Contains(t, body, "No answer came.")
 	require.Contains(t, body, "could not be found in DNS")
 }
 
@@ -231,7 +222,7 @@ func TestErrorsKeepTheirTextToThemselves(t *testing.T) {
 func TestUnknownPathsAndMethodsAreThe404Page(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, newQueries(0))
-	for _, got := range []answer{s.get("/developers/x"), s.post(pathDeliveries, nil), s.get(pathRoot + "/static/0/dashboard.css")} {
+	for _, got := range []answer{s.get("/developers/x"), s.post(pathDeliveries, nil), s.get(pathRoot + "/static/0/ui.css")} {
 		require.Equal(t, http.StatusNotFound, got.StatusCode)
 		require.Contains(t, got.body, english.Errors.NotFound.Title)
 	}
@@ -250,38 +241,10 @@ func TestStaticFilesMayBeKeptForEver(t *testing.T) {
 		require.Equal(t, "nosniff", got.Header.Get("X-Content-Type-Options"))
 		require.Empty(t, got.Cookies())
 	}
-	require.Equal(t, http.StatusNotFound, s.get(s.dashboard.assets.prefix+"nothing.css").StatusCode)
+	require.Equal(t, http.StatusNotFound, s.get(s.dashboard.assets.Prefix()+"nothing.css").StatusCode)
 }
 
 func TestEveryTextIsThere(t *testing.T) {
 	t.Parallel()
-	requireTexts(t, reflect.ValueOf(english), "english")
-	for _, status := range models.DeliveryStatuses() {
-		require.Contains(t, english.Attempt.Deliveries, status)
-	}
-	for class := range english.Outcomes.Classes {
-		if !strings.HasPrefix(string(class), "http_") && class != models.ErrorRedirect { // those have a status
-			require.Contains(t, english.Diagnosis.Classes, class)
-		}
-	}
-}
-
-// requireTexts walks a catalogue and fails at each text that is missing.
-func requireTexts(t *testing.T, value reflect.Value, path string) {
-	t.Helper()
-	switch value.Kind() {
-	case reflect.String:
-		require.NotEmpty(t, value.String(), path)
-	case reflect.Struct:
-		for i := range value.NumField() {
-			requireTexts(t, value.Field(i), path+"."+value.Type().Field(i).Name)
-		}
-	case reflect.Map:
-		require.NotZero(t, value.Len(), path)
-		for _, key := range value.MapKeys() {
-			requireTexts(t, value.MapIndex(key), path+"["+key.String()+"]")
-		}
-	default:
-		t.Fatalf("%s is a %s", path, value.Kind())
-	}
+	uitest.RequireTexts(t, &english, &russian)
 }

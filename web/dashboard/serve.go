@@ -11,6 +11,7 @@ import (
 	"github.com/alexedwards/scs/v2"
 
 	"github.com/botix-pro/platform/app/store"
+	"github.com/botix-pro/platform/web/ui"
 )
 
 // contentPolicy lets a page load its own files and nothing else: no inline
@@ -18,18 +19,11 @@ import (
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
+// foreignPolicy is for bodies that came from outside: they can do nothing, not
+// even be framed.
+const foreignPolicy = "sandbox; default-src 'none'; frame-ancestors 'none'"
+
 const headerRequestID = "X-Request-Id"
-
-// reply is an answer as a value: nothing is written before the session is saved.
-type reply struct {
-	status int
-	header http.Header // may be nil
-	body   []byte      // HTML
-}
-
-// handler makes one page. An error becomes an error page; its text is logged,
-// never shown.
-type handler func(r *http.Request) (reply, error)
 
 // refusal is an error that is the reader's to mend; its page has a status and
 // words of its own.
@@ -50,16 +44,12 @@ func (e refusal) status() int {
 	return http.StatusForbidden
 }
 
-func redirect(location string) reply {
-	return reply{status: http.StatusSeeOther, header: http.Header{"Location": {location}}}
-}
-
 // protect puts around all pages what holds for each: the headers, an answer to
 // a panic, and the refusal of unsafe requests that another origin made.
 func (d *Dashboard) protect(next http.Handler) http.Handler {
 	origin := http.NewCrossOriginProtection()
-	origin.SetDenyHandler(d.withoutSession(func(*http.Request) (reply, error) {
-		return reply{}, refusedOrigin
+	origin.SetDenyHandler(d.withoutSession(func(*ui.Visit) (ui.Reply, error) {
+		return ui.Reply{}, refusedOrigin
 	}))
 	guarded := origin.Handler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -98,9 +88,9 @@ func (d *Dashboard) recoverPanic(w http.ResponseWriter, r *http.Request) {
 
 // withSession loads the request's session, makes the page, and saves the
 // session before anything is written.
-func (d *Dashboard) withSession(page handler) http.Handler {
+func (d *Dashboard) withSession(page ui.Page) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Add("Vary", "Cookie")
+		w.Header().Add("Vary", "Cookie, Accept-Language")
 		ctx, err := d.sessions.Load(r.Context(), sessionToken(r))
 		if err != nil {
 			d.write(w, r, d.errorPage(w, r, fmt.Errorf("load the session: %w", err)))
@@ -116,16 +106,29 @@ func (d *Dashboard) withSession(page handler) http.Handler {
 }
 
 // withoutSession makes a page that is the same for everybody.
-func (d *Dashboard) withoutSession(page handler) http.Handler {
+func (d *Dashboard) withoutSession(page ui.Page) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.write(w, r, d.make(w, r, page)) })
 }
 
-func (d *Dashboard) make(w http.ResponseWriter, r *http.Request, page handler) reply {
-	answer, err := page(r)
+func (d *Dashboard) make(w http.ResponseWriter, r *http.Request, page ui.Page) ui.Reply {
+	answer, err := page(d.visit(r))
 	if err != nil {
 		return d.errorPage(w, r, err)
 	}
+	if answer.Notice != "" {
+		d.sessions.Put(r.Context(), sessionNotice, answer.Notice)
+	}
 	return answer
+}
+
+// visit is what a page is told about the request. Whose it is becomes known in
+// forMember.
+func (d *Dashboard) visit(r *http.Request) *ui.Visit {
+	return &ui.Visit{
+		Request: r, Now: d.clock.Now(),
+		Locale: ui.Locale{Language: ui.LanguageOf(r), Zone: ui.ZoneOf(r)},
+		Frame:  ui.Frame{Assets: d.assets.Prefix(), Theme: ui.ThemeOf(r)},
+	}
 }
 
 // saveSession writes the session and its cookie when there is something to write.
@@ -145,54 +148,69 @@ func (d *Dashboard) saveSession(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (d *Dashboard) write(w http.ResponseWriter, r *http.Request, answer reply) {
-	for name, values := range answer.header {
-		w.Header()[name] = values
+func (d *Dashboard) write(w http.ResponseWriter, r *http.Request, answer ui.Reply) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	for name, values := range answer.Header {
+		h[name] = append(h[name], values...)
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store") // the session library has added a weaker one
-	w.Header().Set("Content-Length", strconv.Itoa(len(answer.body)))
-	w.WriteHeader(answer.status)
-	if _, err := w.Write(answer.body); err != nil && !errors.Is(err, http.ErrBodyNotAllowed) {
+	if kind := answer.Header.Get("Content-Type"); kind != "" {
+		h.Set("Content-Type", kind)
+	}
+	if answer.Download {
+		h.Set("Content-Security-Policy", foreignPolicy)
+	}
+	h.Set("Cache-Control", "no-store") // the session library has added a weaker one
+	h.Set("Content-Length", strconv.Itoa(len(answer.Body)))
+	w.WriteHeader(answer.Status)
+	if _, err := w.Write(answer.Body); err != nil && !errors.Is(err, http.ErrBodyNotAllowed) {
 		d.log.DebugContext(r.Context(), "a page could not be sent", "error", err)
 	}
 }
 
 // errorView is the page of any error.
 type errorView struct {
-	shell
+	ui.Shell
+	Texts     *words
 	Text      errorText
 	RequestID string // empty when the error is not ours
 	SignOut   bool   // offer to sign out
 }
 
 // errorPage renders an error. Faults of ours are logged here, once.
-func (d *Dashboard) errorPage(w http.ResponseWriter, r *http.Request, err error) reply {
+func (d *Dashboard) errorPage(w http.ResponseWriter, r *http.Request, err error) ui.Reply {
 	requestID := w.Header().Get(headerRequestID)
-	status, view := d.explain(err)
+	v := d.visit(r)
+	texts := wordsIn(v.Locale.Language)
+	status, view := explain(texts, err)
 	if status >= http.StatusInternalServerError {
 		d.logFault(r, requestID, err)
 		view.RequestID = requestID
 	}
-	view.shell = d.shell(view.Text.Title, nil)
-	answer, renderErr := d.views.render("error", status, view)
+	view.Shell, view.Texts = v.Shell(view.Text.Title, ""), texts
+	answer, renderErr := d.views.Render("error", status, view)
 	if renderErr != nil {
 		d.log.ErrorContext(r.Context(), "the error page could not be rendered", "request_id", requestID, "error", renderErr)
-		return reply{status: http.StatusInternalServerError}
+		return ui.Reply{Status: http.StatusInternalServerError}
 	}
 	return answer
 }
 
 // explain puts an error into an HTTP status and words for the reader.
-func (d *Dashboard) explain(err error) (status int, view errorView) {
-	var refused refusal
+func explain(texts *words, err error) (status int, view errorView) {
+	var (
+		refused refusal
+		told    ui.Refusal
+	)
 	switch {
 	case errors.As(err, &refused):
-		return refused.status(), errorView{Text: d.words.refused(refused), SignOut: refused == refusedNoProject}
+		return refused.status(), errorView{Text: texts.refused(refused), SignOut: refused == refusedNoProject}
+	case errors.As(err, &told):
+		return told.Status, errorView{Text: errorText{Title: told.Title, Text: told.Text}}
 	case errors.Is(err, store.ErrNotFound):
-		return http.StatusNotFound, errorView{Text: d.words.Errors.NotFound}
+		return http.StatusNotFound, errorView{Text: texts.Errors.NotFound}
 	default:
-		return http.StatusInternalServerError, errorView{Text: d.words.Errors.Internal}
+		return http.StatusInternalServerError, errorView{Text: texts.Errors.Internal}
 	}
 }
 

@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -12,7 +11,7 @@ import (
 	"github.com/alexedwards/scs/v2"
 
 	"github.com/botix-pro/platform/app/models"
-	"github.com/botix-pro/platform/app/store"
+	"github.com/botix-pro/platform/web/ui"
 )
 
 const (
@@ -21,8 +20,10 @@ const (
 	sessionIdle     = time.Hour
 
 	// The session's values.
-	sessionUser  = "user_id"
-	sessionEmail = "email" // to show who is signed in
+	sessionUser    = "user_id"
+	sessionEmail   = "email"      // to show who is signed in
+	sessionProject = "project_id" // the one switched to
+	sessionNotice  = "notice"     // what the last form has done, to be said once
 
 	fieldNext = "next" // where to go after signing in
 )
@@ -49,48 +50,88 @@ func sessionToken(r *http.Request) string {
 	return cookie.Value
 }
 
-// member is who is signed in and the project they see.
-type member struct {
-	Email   string
-	Project models.Project
-}
-
 // forMember makes a page for those who are signed in and sends everybody else
 // to the sign-in page, with the way back.
-func (d *Dashboard) forMember(page func(*http.Request, member) (reply, error)) handler {
-	return func(r *http.Request) (reply, error) {
-		user := d.sessions.GetString(r.Context(), sessionUser)
+func (d *Dashboard) forMember(page ui.Page) ui.Page {
+	return func(v *ui.Visit) (ui.Reply, error) {
+		ctx := v.Context()
+		user := d.sessions.GetString(ctx, sessionUser)
 		if user == "" {
-			return redirect(signInFor(r)), nil
+			return signInFirst(v), nil
 		}
-		project, err := d.queries.ProjectOfUser(r.Context(), user)
-		if errors.Is(err, store.ErrNotFound) {
-			return reply{}, refusedNoProject
-		}
+		projects, err := d.queries.ProjectsOfUser(ctx, user)
 		if err != nil {
-			return reply{}, fmt.Errorf("find the user's project: %w", err)
+			return ui.Reply{}, fmt.Errorf("find the user's projects: %w", err)
 		}
-		return page(r, member{Email: d.sessions.GetString(r.Context(), sessionEmail), Project: *project})
+		if len(projects) == 0 {
+			return ui.Reply{}, refusedNoProject
+		}
+		v.Member = &ui.Member{
+			UserID: user, Email: d.sessions.GetString(ctx, sessionEmail),
+			Project: chosenProject(projects, d.sessions.GetString(ctx, sessionProject)), Projects: projects,
+		}
+		if err := d.attend(v); err != nil {
+			return ui.Reply{}, err
+		}
+		return page(v)
 	}
 }
 
-// signInFor is the sign-in page's address with the way back to this page.
-func signInFor(r *http.Request) string {
-	return pathSignIn + "?" + url.Values{fieldNext: {r.URL.RequestURI()}}.Encode()
+// attend tells a whole page what waits for its reader. Parts of pages have no
+// frame to show it in.
+func (d *Dashboard) attend(v *ui.Visit) error {
+	if v.Partial() {
+		return nil
+	}
+	v.Frame.Notice = func() string { return d.sessions.PopString(v.Context(), sessionNotice) }
+	waiting, err := d.queries.Attention(v.Context(), v.Member.Project.ID)
+	if err != nil {
+		return fmt.Errorf("count what waits: %w", err)
+	}
+	v.Member.Attention = map[string]int64{ui.NavDeadLetters: waiting.DeadLetters, ui.NavEndpoints: waiting.DisabledEndpoints}
+	return nil
+}
+
+// chosenProject is the one that was switched to, as long as the user is in it.
+func chosenProject(projects []models.Project, chosen string) models.Project {
+	for _, p := range projects {
+		if string(p.ID) == chosen {
+			return p
+		}
+	}
+	return projects[0]
+}
+
+// signInFirst sends to the sign-in page with the way back: by itself where a
+// part of a page was asked for, which no form must be put into.
+func signInFirst(v *ui.Visit) ui.Reply {
+	if v.Header.Get("Hx-Request") == "" {
+		return ui.Redirect(signInFor(v.URL.RequestURI()))
+	}
+	here := pathHome
+	if at, err := url.Parse(v.Header.Get("Hx-Current-Url")); err == nil {
+		here = safeNext(at.RequestURI())
+	}
+	return ui.Reply{Status: http.StatusUnauthorized, Header: http.Header{"Hx-Redirect": {signInFor(here)}}}
+}
+
+// signInFor is the sign-in page's address with the way back to a page.
+func signInFor(here string) string {
+	return pathSignIn + "?" + url.Values{fieldNext: {here}}.Encode()
 }
 
 // safeNext returns where to go after signing in: the given address if it is a
-// page of the dashboard, otherwise the list of deliveries. Whatever a browser
+// page of the dashboard, otherwise the first page. Whatever a browser
 // could read as another host is refused.
 func safeNext(next string) string {
 	parsed, err := url.Parse(next)
 	if err != nil || parsed.IsAbs() || parsed.Host != "" || parsed.User != nil || strings.ContainsAny(next, "\\\t\r\n") {
-		return pathDeliveries
+		return pathHome
 	}
 	inside := strings.HasPrefix(parsed.Path, pathRoot+"/") && !strings.Contains(parsed.Path, "..") &&
 		!strings.Contains(parsed.Path, "//")
 	if !inside || parsed.Path == pathSignIn || parsed.Path == pathSignOut {
-		return pathDeliveries
+		return pathHome
 	}
 	return parsed.RequestURI()
 }

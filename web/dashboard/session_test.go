@@ -12,6 +12,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver
 	"github.com/stretchr/testify/require"
 
+	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/internal/clock"
 	"github.com/botix-pro/platform/internal/testenv"
 )
@@ -21,7 +22,7 @@ func databaseSite(t testing.TB, db *sql.DB, queries Queries) *site {
 	t.Helper()
 	s := &site{t: t, log: &logBuffer{}, clock: clock.NewManual(testNow)}
 	d, err := New(Config{
-		Queries: queries, DB: db, Log: slog.New(slog.NewTextHandler(s.log, nil)), Clock: s.clock, PublicURL: "http://localhost:8080",
+		Queries: queries, DB: db, Log: slog.New(slog.NewTextHandler(s.log, nil)), Clock: s.clock, PublicURL: "http://localhost:8080", Hint: func([]store.Lane) {},
 	})
 	require.NoError(t, err)
 	t.Cleanup(d.Close)
@@ -42,7 +43,7 @@ func TestSessionsAreKeptHashedAndOutliveTheProcess(t *testing.T) {
 	t.Parallel()
 	db := openDatabase(t)
 	s := databaseSite(t, db, newQueries(1))
-	require.Equal(t, http.StatusSeeOther, s.get(pathDeliveries).StatusCode)
+	require.Equal(t, http.StatusSeeOther, s.get(pathHome).StatusCode)
 	require.Zero(t, countSessions(t, db), "who only looks gets no session")
 	s.signIn()
 
@@ -52,7 +53,7 @@ func TestSessionsAreKeptHashedAndOutliveTheProcess(t *testing.T) {
 	require.Equal(t, base64.RawURLEncoding.EncodeToString(hash[:]), token)
 
 	other := databaseSite(t, db, newQueries(1)) // another server, or this one after a restart
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, other.URL+pathDeliveries, nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, other.URL+pathHome, nil)
 	require.NoError(t, err)
 	r.AddCookie(s.cookie())
 	require.Equal(t, http.StatusOK, other.do(r).StatusCode)
@@ -70,12 +71,12 @@ func TestSessionsEndWhenIdleAndWhenOld(t *testing.T) {
 	require.Equal(t, 12*time.Hour, s.dashboard.sessions.Lifetime)
 
 	execute(t, db, "UPDATE sessions SET expiry = now() + interval '10 seconds'")
-	require.Equal(t, http.StatusOK, s.get(pathDeliveries).StatusCode)
+	require.Equal(t, http.StatusOK, s.get(pathHome).StatusCode)
 	require.NoError(t, db.QueryRowContext(t.Context(), remaining).Scan(&left))
 	require.InDelta(t, sessionIdle.Seconds(), left, 60, "a visit makes the idle time start anew")
 
 	execute(t, db, "UPDATE sessions SET expiry = now() - interval '1 second'")
-	require.Equal(t, http.StatusSeeOther, s.get(pathDeliveries).StatusCode)
+	require.Equal(t, http.StatusSeeOther, s.get(pathHome).StatusCode)
 }
 
 func TestSigningOutDeletesTheSession(t *testing.T) {
@@ -105,7 +106,7 @@ func TestWithoutTheDatabaseThePageIsTheErrorPage(t *testing.T) {
 
 func requireFault(t *testing.T, s *site) {
 	t.Helper()
-	got := s.get(pathDeliveries)
+	got := s.get(pathHome)
 	require.Equal(t, http.StatusInternalServerError, got.StatusCode)
 	require.Contains(t, got.body, english.Errors.Internal.Title)
 	require.NotContains(t, got.body, "contact.created")
@@ -118,7 +119,7 @@ func TestClosingTwiceIsFineAndMissingPartsAreNot(t *testing.T) {
 	s.dashboard.Close()
 	s.dashboard.Close()
 	_, err := New(Config{})
-	require.ErrorContains(t, err, "Queries, DB, Log, Clock and PublicURL")
+	require.ErrorContains(t, err, "Queries, DB, Log, Clock, PublicURL and Hint")
 }
 
 func countSessions(t *testing.T, db *sql.DB) int {

@@ -22,9 +22,17 @@ import (
 	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/internal/clock"
 	"github.com/botix-pro/platform/internal/testenv"
+	"github.com/botix-pro/platform/web/dashboard/deliveries"
 )
 
 func TestMain(m *testing.M) { testenv.Main(m) }
+
+// The addresses that the tests ask for.
+const (
+	pathDeliveries = deliveries.Path
+	pathAttempts   = pathRoot + "/attempts/"
+	pathNotices    = pathRoot + "/notices/"
+)
 
 const (
 	testEmail    = "ada@example.com"
@@ -49,13 +57,15 @@ var _ Queries = (*store.Store)(nil)
 
 // fakeQueries is a store of one project, newest attempt first.
 type fakeQueries struct {
-	project  *models.Project // nil: the user is in no project
-	attempts []models.WebhookAttempt
-	delivery models.WebhookDelivery
-	event    models.Event
-	notices  []models.Notice
-	err      error // of everything about attempts
-	panics   bool
+	project   *models.Project // nil: the user is in no project
+	others    []models.Project
+	attention store.Attention
+	attempts  []models.WebhookAttempt
+	delivery  models.WebhookDelivery
+	event     models.Event
+	notices   []models.Notice
+	err       error // of everything about attempts
+	panics    bool
 }
 
 func (f *fakeQueries) UserByEmail(_ context.Context, email string) (*models.User, error) {
@@ -65,11 +75,15 @@ func (f *fakeQueries) UserByEmail(_ context.Context, email string) (*models.User
 	return &models.User{ID: "usr_1", Email: testEmail, PasswordHash: testHash()}, nil
 }
 
-func (f *fakeQueries) ProjectOfUser(_ context.Context, user string) (*models.Project, error) {
+func (f *fakeQueries) ProjectsOfUser(_ context.Context, user string) ([]models.Project, error) {
 	if user != "usr_1" || f.project == nil {
-		return nil, store.ErrNotFound
+		return nil, nil
 	}
-	return f.project, nil
+	return append([]models.Project{*f.project}, f.others...), nil
+}
+
+func (f *fakeQueries) Attention(context.Context, models.ProjectID) (store.Attention, error) {
+	return f.attention, nil
 }
 
 func (f *fakeQueries) WebhookAttempts(_ context.Context, project models.ProjectID, page store.Page) ([]models.WebhookAttempt, error) {
@@ -165,7 +179,7 @@ func newSite(t testing.TB, queries Queries) *site {
 	t.Helper()
 	s := &site{t: t, log: &logBuffer{}, clock: clock.NewManual(testNow)}
 	d, err := assemble(Config{
-		Queries: queries, Log: slog.New(slog.NewTextHandler(s.log, nil)), Clock: s.clock, PublicURL: "http://api.example.com/",
+		Queries: queries, Log: slog.New(slog.NewTextHandler(s.log, nil)), Clock: s.clock, PublicURL: "http://api.example.com/", Hint: func([]store.Lane) {},
 	})
 	require.NoError(t, err)
 	s.serve(d)

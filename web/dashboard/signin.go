@@ -5,55 +5,64 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/web/ui"
 )
 
-// maxFormBytes bounds a posted form.
-const maxFormBytes = 16 << 10
+// postedForm reads a form.
+func postedForm(v *ui.Visit) (url.Values, error) {
+	form, err := v.Form()
+	if err != nil {
+		return nil, refusedForm
+	}
+	return form, nil
+}
 
 // signInView is the sign-in page.
 type signInView struct {
-	shell
+	ui.Shell
+	Texts   *words
 	Email   string
 	Next    string
-	Problem *sentence // nil: the first try
+	Problem *ui.Sentence // nil: the first try
 }
 
 // signInPage shows the form, or goes on when somebody is signed in already.
-func (d *Dashboard) signInPage(r *http.Request) (reply, error) {
-	next := safeNext(r.URL.Query().Get(fieldNext))
-	if d.sessions.GetString(r.Context(), sessionUser) != "" {
-		return redirect(next), nil
+func (d *Dashboard) signInPage(v *ui.Visit) (ui.Reply, error) {
+	next := safeNext(v.URL.Query().Get(fieldNext))
+	if d.sessions.GetString(v.Context(), sessionUser) != "" {
+		return ui.Redirect(next), nil
 	}
-	return d.signInForm(http.StatusOK, signInView{Next: next})
+	return d.signInForm(v, http.StatusOK, signInView{Next: next})
 }
 
 // signIn checks the posted credentials and starts a session.
-func (d *Dashboard) signIn(r *http.Request) (reply, error) {
-	r.Body = http.MaxBytesReader(nil, r.Body, maxFormBytes)
-	if err := r.ParseForm(); err != nil {
-		return reply{}, refusedForm
-	}
-	email, next := r.PostForm.Get("email"), safeNext(r.PostForm.Get(fieldNext))
-	user, err := d.gate.admit(r.Context(), clientNetwork(r), email, r.PostForm.Get("password"))
+func (d *Dashboard) signIn(v *ui.Visit) (ui.Reply, error) {
+	form, err := postedForm(v)
 	if err != nil {
-		return d.signInRefused(r, err, signInView{Email: strings.TrimSpace(email), Next: next})
+		return ui.Reply{}, err
 	}
-	if err := d.startSession(r, user); err != nil {
-		return reply{}, err
+	email, next := form.Get("email"), safeNext(form.Get(fieldNext))
+	user, err := d.gate.admit(v.Context(), clientNetwork(v.Request), email, form.Get("password"))
+	if err != nil {
+		return d.signInRefused(v, err, signInView{Email: strings.TrimSpace(email), Next: next})
 	}
-	d.log.InfoContext(r.Context(), "signed in to the dashboard", "user", user.ID)
-	return redirect(next), nil
+	if err := d.startSession(v, user); err != nil {
+		return ui.Reply{}, err
+	}
+	d.log.InfoContext(v.Context(), "signed in to the dashboard", "user", user.ID)
+	return ui.Redirect(next), nil
 }
 
 // startSession begins a session under a new token: one that somebody planted
 // before is worth nothing afterwards.
-func (d *Dashboard) startSession(r *http.Request, user *models.User) error {
-	ctx := r.Context()
+func (d *Dashboard) startSession(v *ui.Visit, user *models.User) error {
+	ctx := v.Context()
 	if err := d.sessions.RenewToken(ctx); err != nil {
 		return fmt.Errorf("start a session: %w", err)
 	}
@@ -63,40 +72,42 @@ func (d *Dashboard) startSession(r *http.Request, user *models.User) error {
 }
 
 // signInRefused shows the form again, with the reason.
-func (d *Dashboard) signInRefused(r *http.Request, err error, view signInView) (reply, error) {
+func (d *Dashboard) signInRefused(v *ui.Visit, err error, view signInView) (ui.Reply, error) {
 	var wait throttledError
 	switch {
 	case errors.As(err, &wait):
-		return d.signInThrottled(r, wait.wait, view)
+		return d.signInThrottled(v, wait.wait, view)
 	case errors.Is(err, errWrongCredentials):
-		d.log.InfoContext(r.Context(), "a sign-in to the dashboard was refused", "network", clientNetwork(r))
-		view.Problem = &sentence{Before: d.words.SignIn.Wrong}
-		return d.signInForm(http.StatusUnprocessableEntity, view)
+		d.log.InfoContext(v.Context(), "a sign-in to the dashboard was refused", "network", clientNetwork(v.Request))
+		view.Problem = ui.Plain(wordsIn(v.Locale.Language).SignIn.Wrong)
+		return d.signInForm(v, http.StatusUnprocessableEntity, view)
 	default:
-		return reply{}, err
+		return ui.Reply{}, err
 	}
 }
 
-func (d *Dashboard) signInThrottled(r *http.Request, wait time.Duration, view signInView) (reply, error) {
-	d.log.WarnContext(r.Context(), "sign-ins to the dashboard are throttled", "network", clientNetwork(r))
+func (d *Dashboard) signInThrottled(v *ui.Visit, wait time.Duration, view signInView) (ui.Reply, error) {
+	d.log.WarnContext(v.Context(), "sign-ins to the dashboard are throttled", "network", clientNetwork(v.Request))
 	seconds := int(math.Ceil(wait.Seconds()))
-	view.Problem = d.words.at(d.words.SignIn.Throttled, d.clock.Now().Add(time.Duration(seconds)*time.Second))
-	answer, err := d.signInForm(http.StatusTooManyRequests, view)
+	view.Problem = v.Locale.At(wordsIn(v.Locale.Language).SignIn.Throttled, v.Now.Add(time.Duration(seconds)*time.Second))
+	answer, err := d.signInForm(v, http.StatusTooManyRequests, view)
 	if err == nil {
-		answer.header = http.Header{"Retry-After": {strconv.Itoa(seconds)}}
+		answer.Header = http.Header{"Retry-After": {strconv.Itoa(seconds)}}
 	}
 	return answer, err
 }
 
-func (d *Dashboard) signInForm(status int, view signInView) (reply, error) {
-	view.shell = d.shell(d.words.SignIn.Title, nil)
-	return d.views.render("signin", status, view)
+func (d *Dashboard) signInForm(v *ui.Visit, status int, view signInView) (ui.Reply, error) {
+	view.Texts = wordsIn(v.Locale.Language)
+	view.Shell = v.Shell(view.Texts.SignIn.Title, "")
+	view.Here = pathSignIn
+	return d.views.Render("signin", status, view)
 }
 
 // signOut ends the session, whoever's it is.
-func (d *Dashboard) signOut(r *http.Request) (reply, error) {
-	if err := d.sessions.Destroy(r.Context()); err != nil {
-		return reply{}, fmt.Errorf("end the session: %w", err)
+func (d *Dashboard) signOut(v *ui.Visit) (ui.Reply, error) {
+	if err := d.sessions.Destroy(v.Context()); err != nil {
+		return ui.Reply{}, fmt.Errorf("end the session: %w", err)
 	}
-	return redirect(pathSignIn), nil
+	return ui.Redirect(pathSignIn), nil
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/botix-pro/platform/web/ui"
 )
 
 func TestSigningInLeadsToTheListAndSetsAGuardedCookie(t *testing.T) {
@@ -17,7 +19,7 @@ func TestSigningInLeadsToTheListAndSetsAGuardedCookie(t *testing.T) {
 	s := newSite(t, newQueries(1))
 	got := s.trySignIn("  Ada@Example.com ", testPassword)
 	require.Equal(t, http.StatusSeeOther, got.StatusCode)
-	require.Equal(t, pathDeliveries, got.Header.Get("Location"))
+	require.Equal(t, pathHome, got.Header.Get("Location"))
 	require.Len(t, got.Cookies(), 1)
 	cookie := got.Cookies()[0]
 	require.Equal(t, "btx_session", cookie.Name)
@@ -26,8 +28,8 @@ func TestSigningInLeadsToTheListAndSetsAGuardedCookie(t *testing.T) {
 	require.Equal(t, "/developers", cookie.Path)
 	require.False(t, cookie.Secure)
 	require.LessOrEqual(t, cookie.MaxAge, int(sessionIdle.Seconds())+1)
-	require.Equal(t, http.StatusOK, s.get(pathDeliveries).StatusCode)
-	require.Equal(t, pathDeliveries, s.get(pathSignIn).Header.Get("Location"), "who is signed in needs no form")
+	require.Equal(t, http.StatusOK, s.get(pathHome).StatusCode)
+	require.Equal(t, pathHome, s.get(pathSignIn).Header.Get("Location"), "who is signed in needs no form")
 }
 
 func TestTheCookieIsForHTTPSOnlyWhereThePublicURLIs(t *testing.T) {
@@ -79,7 +81,7 @@ func TestAPlantedSessionIsWorthNothingAfterSigningIn(t *testing.T) {
 	require.NotEqual(t, planted.Value, s.cookie().Value)
 
 	s.client = s.newClient()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+pathDeliveries, nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+pathHome, nil)
 	require.NoError(t, err)
 	r.AddCookie(&planted)
 	require.Equal(t, http.StatusSeeOther, s.do(r).StatusCode, "the planted token is dead")
@@ -93,7 +95,7 @@ func TestSigningOutEndsTheSessionEverywhere(t *testing.T) {
 	require.Equal(t, pathSignIn, got.Header.Get("Location"))
 	require.Nil(t, s.cookie(), "the browser drops the cookie")
 
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+pathDeliveries, nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+pathHome, nil)
 	require.NoError(t, err)
 	r.AddCookie(&stolen)
 	require.Equal(t, http.StatusSeeOther, s.do(r).StatusCode, "the token itself is dead")
@@ -102,7 +104,7 @@ func TestSigningOutEndsTheSessionEverywhere(t *testing.T) {
 func TestWithoutASessionEveryPageLeadsToSigningInAndBack(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, newQueries(1))
-	for _, path := range []string{pathDeliveries + "?open=att_x&a=b", pathAttempts + "att_x", pathAttempts + "att_x/detail"} {
+	for _, path := range []string{pathHome + "?open=att_x&a=b", ui.Root + "/attempts/" + "att_x", ui.Root + "/attempts/" + "att_x/detail"} {
 		got := s.get(path)
 		require.Equal(t, http.StatusSeeOther, got.StatusCode, path)
 		at, err := url.Parse(got.Header.Get("Location"))
@@ -111,8 +113,8 @@ func TestWithoutASessionEveryPageLeadsToSigningInAndBack(t *testing.T) {
 		require.Equal(t, path, at.Query().Get("next"))
 		require.Contains(t, s.get(at.String()).body, `name="next" value="`+strings.ReplaceAll(path, "&", "&amp;")+`"`)
 	}
-	got := s.post(pathSignIn, url.Values{"email": {testEmail}, "password": {testPassword}, "next": {pathAttempts + "att_x"}})
-	require.Equal(t, pathAttempts+"att_x", got.Header.Get("Location"))
+	got := s.post(pathSignIn, url.Values{"email": {testEmail}, "password": {testPassword}, "next": {ui.Root + "/attempts/" + "att_x"}})
+	require.Equal(t, ui.Root+"/attempts/"+"att_x", got.Header.Get("Location"))
 }
 
 func TestTheWayBackNeverLeavesTheDashboard(t *testing.T) {
@@ -123,7 +125,7 @@ func TestTheWayBackNeverLeavesTheDashboard(t *testing.T) {
 		"/developers/sign-out", "/developers/sign-in", "http:/developers/x", "/developers/x\r\nSet-Cookie: a=b", "developers/x",
 		"//user@evil.example/developers/", "/\t/evil.example", ":",
 	} {
-		require.Equal(t, pathDeliveries, safeNext(next), "%q", next)
+		require.Equal(t, pathHome, safeNext(next), "%q", next)
 	}
 	for _, next := range []string{"/developers/deliveries?open=att_1&before=att_2", "/developers/attempts/att_1"} {
 		require.Equal(t, next, safeNext(next))
@@ -145,7 +147,7 @@ func TestFormsFromOtherSitesAreRefused(t *testing.T) {
 			require.Contains(t, got.body, english.Errors.OtherOrigin.Text)
 		}
 	}
-	require.Equal(t, http.StatusOK, s.get(pathDeliveries).StatusCode, "still signed in")
+	require.Equal(t, http.StatusOK, s.get(pathHome).StatusCode, "still signed in")
 }
 
 func TestAnAccountIsThrottledAndSaysUntilWhen(t *testing.T) {
@@ -214,7 +216,7 @@ func TestAddressesAreCountedByWhatOneCustomerGets(t *testing.T) {
 func TestUnreadableAndOversizedFormsAreTheSendersFault(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, newQueries(0))
-	got := s.post(pathSignIn, url.Values{"email": {strings.Repeat("x", maxFormBytes)}})
+	got := s.post(pathSignIn, url.Values{"email": {strings.Repeat("x", ui.MaxFormBytes)}})
 	require.Equal(t, http.StatusBadRequest, got.StatusCode)
 	require.Contains(t, got.body, english.Errors.BadForm.Text)
 	got = s.trySignIn(testEmail, strings.Repeat("x", maxPasswordBytes+1))
@@ -226,7 +228,7 @@ func TestAUserWithoutAProjectCanOnlySignOut(t *testing.T) {
 	queries := newQueries(0)
 	queries.project = nil
 	s := signedIn(t, queries)
-	got := s.get(pathDeliveries)
+	got := s.get(pathHome)
 	require.Equal(t, http.StatusForbidden, got.StatusCode)
 	require.Contains(t, got.body, english.Errors.NoProject.Text)
 	require.Contains(t, got.body, `action="/developers/sign-out"`)

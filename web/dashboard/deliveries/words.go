@@ -1,51 +1,26 @@
-package dashboard
+package deliveries
 
-import "github.com/botix-pro/platform/app/models"
+import (
+	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/web/ui"
+)
 
-// messages is every text of the dashboard in one language. A field whose name
-// ends in F is a format; those with %t in their comment take a time, where %s is
-// the place of a <time> element. Whole sentences only: none is put together
-// from parts.
-type messages struct {
-	Language   string // BCP 47, for <html lang>
-	TimeLayout string // of Go's package time
-	Product    string
-	Skip       string // to the main part, for keyboards
-	SignedInAs string
-	SignOut    string
-	Plan       string
-	Deliveries string // in the navigation
-	Main       string // the navigation's name
-	Copy       string
-	CopyOfF    string // what is copied
-	Copied     string
-	Loading    string
-	Modes      map[models.Mode]string
-	Plans      map[string]string // by plan id; another id is shown as it is
-	SignIn     signInWords
-	List       listWords
-	Notices    noticeWords
-	Attempt    attemptWords
-	Outcomes   outcomeWords
-	Diagnosis  diagnosisWords
-	Errors     errorWords
-}
-
-type signInWords struct {
-	Title, Email, Password, Show, Hide, Submit string
-	Wrong                                      string
-	Throttled                                  string // %t
+// words are the texts of these pages in one language. A field whose name ends in
+// F is a format; a %s in the others is the place of a time.
+type words struct {
+	List      listWords
+	Notices   noticeWords
+	Attempt   attemptWords
+	Outcomes  outcomeWords
+	Diagnosis diagnosisWords
 }
 
 type listWords struct {
 	Title, Lead                                                 string
-	AsOf                                                        string // %t
-	Refresh                                                     string
 	Caption                                                     string
 	Details, Outcome, EventType, Endpoint, Try, Started, Took   string
 	DetailsOfF                                                  string // id
 	Manual                                                      string
-	Newer, Older, Pages                                         string
 	NoOlder                                                     string
 	EmptyTitle, EmptyLead, EmptyKey, Example, PastEnd, ToNewest string
 }
@@ -55,8 +30,8 @@ type noticeWords struct {
 	Title           string // of the list
 	Dismiss         string
 	DismissF        string // url
-	FailingF        string // level, %t: since when
-	Disabled        string // %t: since when it failed
+	FailingF        string // level, %s: since when
+	Disabled        string // %s: since when it failed
 	Gone, Recovered string
 	Kinds           map[models.NoticeKind]string // when nothing more is known
 }
@@ -91,29 +66,4 @@ type diagnosisWords struct {
 	LaterDelivered, LaterF                          string // state
 }
 
-type errorWords struct {
-	NotFound, Internal, OtherOrigin, BadForm, NoProject errorText
-	RequestID, Back                                     string
-}
-
-// errorText is one error page.
-type errorText struct{ Title, Text string }
-
-func (m *messages) refused(why refusal) errorText {
-	switch why {
-	case refusedForm:
-		return m.Errors.BadForm
-	case refusedNoProject:
-		return m.Errors.NoProject
-	case refusedOrigin:
-	}
-	return m.Errors.OtherOrigin
-}
-
-// word looks a value up and falls back to the value itself.
-func word[K ~string](words map[K]string, value K) string {
-	if found, ok := words[value]; ok {
-		return found
-	}
-	return visible(string(value))
-}
+func wordsIn(l ui.Language) *words { return ui.In(l, &english, &russian) }

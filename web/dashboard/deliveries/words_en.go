@@ -1,40 +1,17 @@
-package dashboard
+package deliveries
 
 import "github.com/botix-pro/platform/app/models"
 
-var english = messages{
-	Language:   "en",
-	TimeLayout: "2 Jan 2006, 15:04:05 MST",
-	Product:    "BOTIX Developers",
-	Skip:       "Skip to the content",
-	SignedInAs: "Signed in as",
-	SignOut:    "Sign out",
-	Plan:       "Plan:",
-	Deliveries: "Webhook deliveries",
-	Main:       "Main",
-	Copy:       "Copy",
-	CopyOfF:    "Copy: %s",
-	Copied:     "Copied.",
-	Loading:    "Loading the details…",
-	Modes:      map[models.Mode]string{models.ModeLive: "Live", models.ModeTest: "Test"},
-	Plans:      map[string]string{"trial": "Trial", "start": "Start", "business": "Business", "enterprise": "Enterprise"},
-
-	SignIn: signInWords{
-		Title: "Sign in", Email: "Email", Password: "Password", Show: "Show password", Hide: "Hide password", Submit: "Sign in",
-		Wrong:     "The email or the password is wrong.",
-		Throttled: "There were too many attempts to sign in. Try again after %s.",
-	},
-
+//nolint:gochecknoglobals // a constant table
+var english = words{
 	List: listWords{
 		Title:   "Webhook deliveries",
 		Lead:    "Every request that was sent to your endpoints in the last 14 days, newest first.",
-		AsOf:    "As of %s",
-		Refresh: "Refresh",
 		Caption: "Attempts to deliver webhooks, newest first",
 		Details: "Details", Outcome: "Outcome", EventType: "Event type", Endpoint: "Endpoint",
 		Try: "Attempt", Started: "Started", Took: "Took",
 		DetailsOfF: "Details of attempt %s", Manual: "by hand",
-		Newer: "Newer", Older: "Older", Pages: "Pages", NoOlder: "There is nothing older: attempts are kept for 14 days.",
+		NoOlder:    "There is nothing older: attempts are kept for 14 days.",
 		EmptyTitle: "Nothing was delivered in the last 14 days",
 		EmptyLead:  "Each event that one of your webhook endpoints subscribes to is sent there, and each request is listed here. Make an event by creating a contact:",
 		EmptyKey:   "Put one of the project's API keys into the first line.",
@@ -117,14 +94,5 @@ var english = messages{
 		Cancelled:      "The delivery was cancelled because the endpoint was deleted.",
 		LaterDelivered: "A later attempt delivered the event.",
 		LaterF:         "Later attempts were made. The delivery now: %s.",
-	},
-
-	Errors: errorWords{
-		NotFound:    errorText{"Page not found", "There is no such page, or it belongs to another project. Attempts are kept for 14 days."},
-		Internal:    errorText{"Something went wrong", "The page could not be made. The rest of the dashboard may still work; try again in a moment."},
-		OtherOrigin: errorText{"Request refused", "The request came from another site, so nothing was done. Open the dashboard and try again."},
-		BadForm:     errorText{"Request refused", "The form could not be read. Go back and try again."},
-		NoProject:   errorText{"No project", "You are not a member of any project. Ask the owner of a project to add you, or sign in as somebody else."},
-		RequestID:   "If it happens again, quote this request:", Back: "To the deliveries",
 	},
 }

@@ -1,11 +1,11 @@
-package dashboard
+package deliveries
 
 import (
 	"fmt"
-	"net/http"
 
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
+	"github.com/botix-pro/platform/web/ui"
 )
 
 // maxNotices is how many notices stand above the list; dismissing one brings the
@@ -15,52 +15,53 @@ const maxNotices = 10
 // noticeView is one notice above the list of attempts.
 type noticeView struct {
 	Kind    models.NoticeKind // the colour
-	Text    *sentence
+	Text    *ui.Sentence
 	URL     string // of the endpoint
-	At      instant
+	At      ui.Instant
 	Dismiss string // where the form that takes it away goes
 	Name    string // of that form's button
 }
 
 // notices are what the project's members were told and have not dismissed.
-func (d *Dashboard) notices(r *http.Request, project models.ProjectID) ([]noticeView, error) {
-	list, err := d.queries.Notices(r.Context(), project, maxNotices)
+func (s *Section) notices(v *ui.Visit) ([]noticeView, error) {
+	list, err := s.queries.Notices(v.Context(), v.Member.Project.ID, maxNotices)
 	if err != nil {
 		return nil, fmt.Errorf("list the notices: %w", err)
 	}
+	reader := readerOf(v)
 	views := make([]noticeView, len(list))
 	for i, n := range list {
 		views[i] = noticeView{
-			Kind: n.Kind, Text: d.words.notice(n), URL: visible(n.Params.URL), At: d.words.instant(n.CreatedAt),
-			Dismiss: pathNotices + n.ID + "/dismiss", Name: fmt.Sprintf(d.words.Notices.DismissF, visible(n.Params.URL)),
+			Kind: n.Kind, Text: reader.notice(n), URL: ui.Visible(n.Params.URL), At: reader.Time(n.CreatedAt),
+			Dismiss: pathNotices + n.ID + "/dismiss", Name: fmt.Sprintf(reader.words.Notices.DismissF, ui.Visible(n.Params.URL)),
 		}
 	}
 	return views, nil
 }
 
 // dismissNotice takes a notice away, for all of the project's members.
-func (d *Dashboard) dismissNotice(r *http.Request, m member) (reply, error) {
-	id := r.PathValue("id")
+func (s *Section) dismissNotice(v *ui.Visit) (ui.Reply, error) {
+	id := v.PathValue("id")
 	if !models.ValidID(models.PrefixNotice, id) {
-		return reply{}, store.ErrNotFound
+		return ui.Reply{}, store.ErrNotFound
 	}
-	if err := d.queries.DismissNotice(r.Context(), m.Project.ID, id); err != nil {
-		return reply{}, fmt.Errorf("dismiss a notice: %w", err)
+	if err := s.queries.DismissNotice(v.Context(), v.Member.Project.ID, id); err != nil {
+		return ui.Reply{}, fmt.Errorf("dismiss a notice: %w", err)
 	}
-	return redirect(pathDeliveries), nil
+	return ui.Redirect(Path), nil
 }
 
-func (m *messages) notice(n models.Notice) *sentence {
-	words := m.Notices
+func (m reader) notice(n models.Notice) *ui.Sentence {
+	words := m.words.Notices
 	switch {
 	case n.Kind == models.NoticeRecovered:
-		return &sentence{Before: words.Recovered}
+		return ui.Plain(words.Recovered)
 	case n.Kind == models.NoticeDisabled && n.Params.Reason == models.DisabledGone:
-		return &sentence{Before: words.Gone}
+		return ui.Plain(words.Gone)
 	case n.Kind == models.NoticeDisabled && n.Params.FailingSince != nil:
-		return m.at(words.Disabled, *n.Params.FailingSince)
+		return m.At(words.Disabled, *n.Params.FailingSince)
 	case n.Params.FailingSince != nil:
-		return m.at(fmt.Sprintf(words.FailingF, n.Level), *n.Params.FailingSince)
+		return m.At(fmt.Sprintf(words.FailingF, n.Level), *n.Params.FailingSince)
 	}
-	return &sentence{Before: word(words.Kinds, n.Kind)}
+	return ui.Plain(ui.Word(words.Kinds, n.Kind))
 }

@@ -1,4 +1,4 @@
-package dashboard
+package ui
 
 import (
 	"bytes"
@@ -22,23 +22,23 @@ const (
 	maxHostRunes = 100
 )
 
-// content is a body from outside, ready to be shown.
-type content struct {
+// Content is a body from outside, ready to be shown.
+type Content struct {
 	Text string
 	Size int  // bytes as received
 	Hex  bool // Text is a hex dump: the bytes are not UTF-8
 }
 
-// showPayload shows what was sent: JSON, indented on the bytes themselves, so
+// ShowPayload shows what was sent: JSON, indented on the bytes themselves, so
 // that numbers keep every digit.
-func showPayload(raw []byte) content {
+func ShowPayload(raw []byte) Content {
 	if nesting(raw) <= maxIndentDepth {
 		var out bytes.Buffer
 		if err := json.Indent(&out, raw, "", "  "); err == nil && out.Len() <= maxIndented {
-			return content{Text: visible(out.String()), Size: len(raw)}
+			return Content{Text: Visible(out.String()), Size: len(raw)}
 		}
 	}
-	return showBytes(raw, false)
+	return ShowBytes(raw, false)
 }
 
 // nesting returns how deep a JSON text goes. What is no JSON gives some number.
@@ -61,17 +61,17 @@ func nesting(raw []byte) int {
 	return deepest
 }
 
-// showBytes shows whatever a receiver answered: as text if it is UTF-8, as a
+// ShowBytes shows whatever a receiver answered: as text if it is UTF-8, as a
 // hex dump otherwise. A cut may have split the last character of a text.
-func showBytes(raw []byte, cut bool) content {
+func ShowBytes(raw []byte, cut bool) Content {
 	text := raw
 	if cut {
 		text = withoutSplitEnd(raw)
 	}
 	if utf8.Valid(text) {
-		return content{Text: visible(string(text)), Size: len(raw)}
+		return Content{Text: Visible(string(text)), Size: len(raw)}
 	}
-	return content{Text: hex.Dump(raw), Size: len(raw), Hex: true}
+	return Content{Text: hex.Dump(raw), Size: len(raw), Hex: true}
 }
 
 // withoutSplitEnd drops the beginning of a character whose rest was cut off.
@@ -88,10 +88,10 @@ func withoutSplitEnd(raw []byte) []byte {
 	return raw
 }
 
-// visible makes every character of a text from outside seen, and none of them
+// Visible makes every character of a text from outside seen, and none of them
 // act: control characters become their pictures, and those that turn or hide
 // the text around them become their numbers.
-func visible(text string) string {
+func Visible(text string) string {
 	text = strings.ToValidUTF8(text, string(utf8.RuneError))
 	if !strings.ContainsFunc(text, acts) {
 		return text
@@ -127,39 +127,39 @@ func acts(c rune) bool {
 	return c == 0x061c || c == 0xfeff
 }
 
-// headerLine is one header of a request or an answer.
-type headerLine struct{ Name, Value string }
+// HeaderLine is one header of a request or an answer.
+type HeaderLine struct{ Name, Value string }
 
-// showHeaders lists stored headers, a JSON object of lists, by name. Something
+// ShowHeaders lists stored headers, a JSON object of lists, by name. Something
 // else, written by other hands, is shown as it is under an empty name.
-func showHeaders(raw []byte) []headerLine {
+func ShowHeaders(raw []byte) []HeaderLine {
 	if len(raw) == 0 {
 		return nil
 	}
 	var header http.Header
 	if err := json.Unmarshal(raw, &header); err != nil {
-		return []headerLine{{Value: visible(string(raw))}}
+		return []HeaderLine{{Value: Visible(string(raw))}}
 	}
-	var lines []headerLine
+	var lines []HeaderLine
 	for _, name := range slices.Sorted(maps.Keys(header)) {
 		for _, value := range header[name] {
-			lines = append(lines, headerLine{visible(name), visible(value)})
+			lines = append(lines, HeaderLine{Visible(name), Visible(value)})
 		}
 	}
 	return lines
 }
 
-// hostOf returns the host, with its port, of an endpoint's URL.
-func hostOf(address string) string {
+// HostOf returns the host, with its port, of an endpoint's URL.
+func HostOf(address string) string {
 	host := address
 	if parsed, err := url.Parse(address); err == nil && parsed.Host != "" {
 		host = parsed.Host
 	}
-	return shorten(visible(host), maxHostRunes)
+	return Shorten(Visible(host), maxHostRunes)
 }
 
-// shorten cuts a text to so many characters and marks the cut.
-func shorten(text string, maxRunes int) string {
+// Shorten cuts a text to so many characters and marks the cut.
+func Shorten(text string, maxRunes int) string {
 	runes := []rune(text)
 	if len(runes) <= maxRunes {
 		return text

@@ -1,0 +1,231 @@
+// Everything here adds to pages that work without it: times in the reader's
+// zone, rows that unfold in place, copying, showing the password, parts that
+// follow what happens.
+(() => {
+  'use strict';
+
+  const words = document.body.dataset;
+  const page = document.documentElement;
+  // English is written the way the server writes it: day before month, 24 hours.
+  const clock = new Intl.DateTimeFormat(page.lang === 'en' ? 'en-GB' : page.lang, {
+    day: 'numeric', month: 'short', year: 'numeric',
+    hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZoneName: 'short',
+  });
+
+  const forgetting = new Map();
+
+  function say(text, id = 'status') {
+    const region = document.getElementById(id);
+    region.textContent = ''; // so that the same text is spoken again
+    setTimeout(() => { region.textContent = text; }, 100);
+    clearTimeout(forgetting.get(id));
+    forgetting.set(id, setTimeout(() => { region.textContent = ''; }, 10000));
+  }
+
+  // From the next page on the server writes the reader's own times.
+  function tellZone() {
+    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    if (!zone || document.cookie.includes(`btx_zone=${encodeURIComponent(zone)}`)) return;
+    document.cookie = `btx_zone=${encodeURIComponent(zone)}; path=/; max-age=31536000; samesite=lax`;
+  }
+
+  function localTimes(root) {
+    for (const time of root.querySelectorAll('time[data-local]')) {
+      const at = new Date(time.dateTime);
+      if (!Number.isNaN(at.getTime())) time.textContent = clock.format(at);
+    }
+  }
+
+  async function copy(button) {
+    const source = button.dataset.copy;
+    const text = source ? document.getElementById(source).textContent : button.dataset.text;
+    await navigator.clipboard.writeText(text);
+    say(words.copied);
+  }
+
+  function copyButtons(root) {
+    if (!navigator.clipboard) return; // only on https and on this machine
+    for (const button of root.querySelectorAll('[data-copy], [data-text]')) {
+      button.hidden = false;
+      button.addEventListener('click', () => copy(button));
+    }
+  }
+
+  function passwordSwitch(button) {
+    const field = document.getElementById(button.dataset.reveal);
+    const show = button.textContent;
+    button.hidden = false;
+    button.addEventListener('click', () => {
+      const revealed = field.type === 'password';
+      field.type = revealed ? 'text' : 'password';
+      button.textContent = revealed ? button.dataset.hide : show;
+      field.focus();
+    });
+  }
+
+  // The parser runs no script and the policy would stop one; the fragment is
+  // our own server's, escaped there.
+  async function load(fragment, cell) {
+    const answer = await fetch(fragment, { redirect: 'error' });
+    if (!answer.ok) throw new Error(String(answer.status));
+    const parsed = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    cell.replaceChildren(...parsed.body.childNodes);
+    if (window.htmx) window.htmx.process(cell);
+    enhance(cell);
+  }
+
+  function rememberOpen(id) {
+    const address = new URL(location.href);
+    if (id) address.searchParams.set('open', id);
+    else address.searchParams.delete('open');
+    history.replaceState(null, '', address);
+  }
+
+  function disclosure(link) {
+    const detail = document.getElementById(link.dataset.unfold);
+    const cell = detail.firstElementChild;
+    const row = link.closest('tr');
+    const id = link.closest('tbody').id;
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.id = link.id;
+    button.className = link.className;
+    button.setAttribute('aria-label', link.getAttribute('aria-label'));
+    button.setAttribute('aria-controls', detail.id);
+    button.append(...link.childNodes);
+
+    function show(open) {
+      detail.hidden = !open;
+      row.classList.toggle('open', open);
+      button.setAttribute('aria-expanded', String(open));
+    }
+
+    async function toggle() {
+      const open = detail.hidden;
+      show(open);
+      rememberOpen(open ? id : '');
+      if (!open || cell.hasChildNodes()) return;
+      cell.textContent = words.loading;
+      cell.setAttribute('aria-busy', 'true');
+      try {
+        await load(link.dataset.fragment, cell);
+        cell.removeAttribute('aria-busy');
+      } catch {
+        location.assign(link.href); // as without the script: the page, signing in, or what is wrong
+      }
+    }
+
+    show(!detail.hidden);
+    button.addEventListener('click', toggle);
+    link.replaceWith(button);
+    // The whole row for the mouse, but not what is meant for itself.
+    row.addEventListener('click', (event) => {
+      if (event.target.closest('a, button, input, label, summary') || String(getSelection())) return;
+      toggle();
+    });
+  }
+
+  // A choice that needs no button: the form goes when it changes.
+  function submitOnChange(field) {
+    for (const button of field.form.querySelectorAll('[data-instead]')) button.hidden = true;
+    field.addEventListener('change', () => field.form.requestSubmit());
+  }
+
+  // A form that asks first: its dialog shows, and the dialog's own form acts.
+  function opensDialog(button) {
+    const dialog = document.getElementById(button.dataset.dialog);
+    button.addEventListener('click', (event) => {
+      event.preventDefault();
+      dialog.showModal();
+    });
+    dialog.addEventListener('close', () => button.focus());
+    for (const closing of dialog.querySelectorAll('[data-close]')) {
+      closing.addEventListener('click', (event) => { event.preventDefault(); dialog.close(); });
+    }
+  }
+
+  // A dropdown closes by Escape and by a click elsewhere.
+  function dropdown(details) {
+    document.addEventListener('click', (event) => {
+      if (!details.contains(event.target)) details.open = false;
+    });
+    details.addEventListener('keydown', (event) => {
+      if (event.key !== 'Escape' || !details.open) return;
+      details.open = false;
+      details.querySelector('summary').focus();
+    });
+  }
+
+  // The navigation is folded on narrow windows and open on wide ones.
+  function menu(details) {
+    const narrow = matchMedia('(max-width: 67.99rem)');
+    const follow = () => { details.open = !narrow.matches; };
+    narrow.addEventListener('change', follow);
+    follow();
+  }
+
+  // A part that follows what happens: it is fetched again every so often and put
+  // in place of itself. It rests while nobody looks, while a row is open, a box
+  // ticked or a dialog shown inside, and ends when what is fetched follows nothing.
+  function live(part) {
+    const every = Number(part.dataset.every) * 1000;
+    const busy = () => document.hidden || part.contains(document.activeElement) && document.activeElement.matches('input, select, textarea')
+      || part.querySelector('tr.open, input:checked[data-select], dialog[open]');
+    const timer = setInterval(async () => {
+      if (!part.isConnected) { clearInterval(timer); return; }
+      if (busy()) return;
+      try {
+        const answer = await fetch(part.dataset.live, { redirect: 'error' });
+        if (!answer.ok) return;
+        const parsed = new DOMParser().parseFromString(await answer.text(), 'text/html');
+        if (busy() || !part.isConnected) return;
+        clearInterval(timer);
+        replaceLive(part, parsed.body);
+      } catch { /* offline: the next turn may be luckier */ }
+    }, every);
+  }
+
+  // The focus stays where it was, by the element's id.
+  function replaceLive(part, body) {
+    const focused = part.contains(document.activeElement) ? document.activeElement.id : '';
+    const nodes = [...body.children];
+    part.replaceWith(...nodes);
+    for (const node of nodes) {
+      if (window.htmx) window.htmx.process(node);
+      enhance(node, true);
+      if (node.dataset.say) say(node.dataset.say);
+    }
+    if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+  }
+
+  function each(root, selector, apply, itself) {
+    if (itself && root.matches(selector)) apply(root);
+    root.querySelectorAll(selector).forEach(apply);
+  }
+
+  function enhance(root, itself = false) {
+    localTimes(root);
+    copyButtons(root);
+    each(root, 'a[data-unfold]', disclosure, itself);
+    each(root, '[data-reveal]', passwordSwitch, itself);
+    each(root, '[data-submit]', submitOnChange, itself);
+    each(root, '[data-dialog]', opensDialog, itself);
+    each(root, '[data-live]', live, itself);
+    document.dispatchEvent(new CustomEvent('ui:enhance', { detail: root }));
+  }
+
+  tellZone();
+  enhance(document);
+  document.querySelectorAll('[data-dropdown]').forEach(dropdown);
+  document.querySelectorAll('.menu').forEach(menu);
+  document.querySelectorAll('.done[data-say]').forEach((done) => say(done.dataset.say));
+  document.addEventListener('htmx:afterSwap', (event) => {
+    const swapped = event.detail.target.isConnected ? event.detail.target : document.getElementById(event.detail.target.id);
+    if (!swapped) return;
+    enhance(swapped, true);
+    if (swapped.dataset.say) say(swapped.dataset.say);
+  });
+  for (const failure of ['htmx:responseError', 'htmx:sendError', 'htmx:timeout']) {
+    document.addEventListener(failure, () => say(words.failed, 'alert'));
+  }
+})();
