@@ -106,7 +106,8 @@ func (a *Admin) Keys(ctx context.Context, project models.ProjectID) ([]models.AP
 
 // RevokeKey ends a key's use on every server within 5 seconds.
 func (a *Admin) RevokeKey(ctx context.Context, project models.ProjectID, id string) error {
-	return a.store.RevokeAPIKey(ctx, project, id)
+	_, err := a.store.Write(ctx, project, func(tx *store.Tx) error { return tx.RevokeAPIKey(ctx, id) })
+	return err
 }
 
 // CreateUser makes a person who can sign in to a project's dashboard.

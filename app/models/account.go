@@ -27,6 +27,9 @@ const (
 	ScopeWrite Scope = "write"
 )
 
+// Scopes lists them all.
+func Scopes() []Scope { return []Scope{ScopeRead, ScopeWrite} }
+
 // PlanLimits are the numbers a plan promises, stored as JSON in plans.limits.
 type PlanLimits struct {
 	// APIRatePerMinute is how many requests one API key may make in a calendar
@@ -119,6 +122,56 @@ type Caller struct {
 
 // May reports whether the caller's key carries the scope.
 func (c Caller) May(s Scope) bool { return slices.Contains(c.Key.Scopes, s) }
+
+// Role is what a member may do in a project.
+type Role string
+
+// The roles. Members see everything and repair deliveries; owners also hand out
+// API keys and decide who is a member.
+const (
+	RoleOwner  Role = "owner"
+	RoleMember Role = "member"
+)
+
+// Membership is a project that a user is in.
+type Membership struct {
+	Project
+	Role Role
+}
+
+// Person is a member of a project, as the others see them.
+type Person struct {
+	UserID    string
+	Email     string
+	Role      Role
+	CreatedAt time.Time // since when they are a member
+}
+
+// InvitationLifetime is how long an invitation can be accepted.
+const InvitationLifetime = 3 * 24 * time.Hour
+
+// Invitation lets somebody who has no account make one and join a project. Its
+// token is shown once; only the SHA-256 is kept.
+type Invitation struct {
+	ID        string
+	ProjectID ProjectID
+	Project   string // the project's name
+	TokenHash []byte
+	Email     string // lower case
+	Role      Role
+	CreatedAt time.Time
+	ExpiresAt time.Time
+}
+
+// AuditEntry is one thing that a person did in the dashboard.
+type AuditEntry struct {
+	ID        string
+	Actor     string // the person's address
+	Action    string // "api_key.created"
+	Subject   string // the id of what it was done to
+	Detail    string // may be empty
+	CreatedAt time.Time
+}
 
 // User is a person who signs in to the dashboard.
 type User struct {

@@ -29,6 +29,8 @@ const (
 	PrefixRequest    = "req_"
 	PrefixNotice     = "ntc_"
 	PrefixArchive    = "arc_"
+	PrefixInvitation = "inv_"
+	PrefixAudit      = "aud_"
 )
 
 const ulidLength = 26

@@ -63,14 +63,6 @@ func (tx *Tx) CreateProject(p models.Project) {
 		string(tx.project), p.Name, string(p.Mode), p.PlanID, p.APIVersion, p.CreatedAt)
 }
 
-// CreateUser queues the insertion of a dashboard user who is a member of the
-// project.
-func (tx *Tx) CreateUser(u models.User) {
-	tx.exec(`INSERT INTO users (id, email, password_hash, created_at) VALUES ($1, $2, $3, $4)`,
-		u.ID, u.Email, u.PasswordHash, u.CreatedAt)
-	tx.exec(`INSERT INTO project_members (project_id, user_id) VALUES ($1, $2)`, string(tx.project), u.ID)
-}
-
 // UserByEmail returns the user with the address, given in lower case, or
 // [ErrNotFound].
 func (s *Store) UserByEmail(ctx context.Context, email string) (*models.User, error) {
@@ -79,19 +71,6 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (*models.User, er
 		return nil, one(err, "user")
 	}
 	return &u, nil
-}
-
-// ProjectsOfUser lists the projects that a user is a member of, by name.
-func (s *Store) ProjectsOfUser(ctx context.Context, user string) ([]models.Project, error) {
-	var projects []models.Project
-	err := s.read(ctx).Raw(`
-		SELECT p.id, p.name, p.mode, p.plan_id, p.api_version, p.created_at
-		FROM project_members m JOIN projects p ON p.id = m.project_id
-		WHERE m.user_id = ? ORDER BY p.name, p.id`, user).Scan(&projects).Error
-	if err != nil {
-		return nil, fmt.Errorf("list the user's projects: %w", err)
-	}
-	return projects, nil
 }
 
 // Attention is how much of a project waits for a person.

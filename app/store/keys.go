@@ -64,8 +64,8 @@ func (s *Store) APIKeys(ctx context.Context, project models.ProjectID) ([]models
 
 // RevokeAPIKey ends a key's use, or returns [ErrNotFound]. Servers follow within
 // 5 seconds (contract §1). Revoking a revoked key changes nothing.
-func (s *Store) RevokeAPIKey(ctx context.Context, project models.ProjectID, id string) error {
-	done := s.read(ctx).Exec(`UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE project_id = ? AND id = ?`, project, id)
+func (tx *Tx) RevokeAPIKey(ctx context.Context, id string) error {
+	done := tx.read(ctx).Exec(`UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE project_id = ? AND id = ?`, tx.project, id)
 	switch {
 	case done.Error != nil:
 		return fmt.Errorf("revoke API key: %w", done.Error)

@@ -160,6 +160,31 @@ func (s *Site) SignIn(email string) {
 	require.Equal(s.t, http.StatusSeeOther, got.StatusCode, got.Body)
 }
 
+// As is the same site in the browser of somebody else, signed in.
+func (s *Site) As(email string) *Site {
+	s.t.Helper()
+	other := *s
+	other.Email = email
+	other.SignIn(email)
+	return &other
+}
+
+// Another is the same site in another browser of the same member.
+func (s *Site) Another() *Site { return s.As(s.Email) }
+
+// Anonymous is the same site in a browser where nobody is signed in.
+func (s *Site) Anonymous() *Site {
+	other := *s
+	other.client = s.newClient()
+	return &other
+}
+
+// TrySignIn posts the sign-in form from a browser where nobody is signed in.
+func (s *Site) TrySignIn(email, password string) Answer {
+	s.t.Helper()
+	return s.Anonymous().Post(ui.Root+"/sign-in", url.Values{"email": {email}, "password": {password}})
+}
+
 // Answer is what came back, read.
 type Answer struct {
 	*http.Response

@@ -19,6 +19,7 @@ import (
 	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/internal/clock"
 	"github.com/botix-pro/platform/web/dashboard/deliveries"
+	"github.com/botix-pro/platform/web/dashboard/keys"
 	"github.com/botix-pro/platform/web/ui"
 )
 
@@ -33,6 +34,9 @@ const (
 	pathPreferences = pathRoot + "/preferences"
 	pathProject     = pathRoot + "/project"
 	pathFind        = pathRoot + "/find"
+	pathAccount     = pathRoot + "/account"
+	pathMembers     = pathRoot + "/members"
+	pathInvitation  = pathRoot + "/invitation/"
 	// pathHome is where a reader is led who asks for nothing in particular.
 	pathHome = deliveries.Path
 )
@@ -46,12 +50,32 @@ const sessionSweepInterval = 5 * time.Minute
 type Queries interface {
 	// UserByEmail takes the address in lower case.
 	UserByEmail(ctx context.Context, email string) (*models.User, error)
-	// ProjectsOfUser lists the projects the user is a member of, by name.
-	ProjectsOfUser(ctx context.Context, userID string) ([]models.Project, error)
+	// Memberships lists the projects the user is in, by name, for a session that
+	// began at the given time; none when it is over.
+	Memberships(ctx context.Context, userID string, since time.Time) ([]models.Membership, error)
+	// SessionEnded reports whether a session that began then is over.
+	SessionEnded(ctx context.Context, userID string, since time.Time) (bool, error)
+	// SetPassword ends the user's sessions that began before the given time.
+	SetPassword(ctx context.Context, userID, hash string, since time.Time) error
+	// People lists a project's members, by address.
+	People(ctx context.Context, project models.ProjectID) ([]models.Person, error)
+	// Invitations lists those that can still be accepted.
+	Invitations(ctx context.Context, project models.ProjectID) ([]models.Invitation, error)
+	// InvitationByToken takes the token's SHA-256.
+	InvitationByToken(ctx context.Context, hash []byte) (*models.Invitation, error)
+	// AcceptInvitation makes the user, once.
+	AcceptInvitation(ctx context.Context, i models.Invitation, u models.User) error
+	// WithdrawInvitation takes one back.
+	WithdrawInvitation(ctx context.Context, project models.ProjectID, id string) error
+	// AuditEntries lists what people did, newest first; subject may be empty.
+	AuditEntries(ctx context.Context, project models.ProjectID, subject string, page store.Page) ([]models.AuditEntry, error)
+	// Write commits what fn queues, in one transaction.
+	Write(ctx context.Context, project models.ProjectID, fn func(*store.Tx) error) ([]store.Lane, error)
 	// Attention counts what waits for a person in a project.
 	Attention(ctx context.Context, project models.ProjectID) (store.Attention, error)
 
 	deliveries.Queries
+	keys.Queries
 }
 
 // Config is what the dashboard needs. All fields but Secure are
@@ -73,10 +97,11 @@ type Config struct {
 
 // Dashboard answers everything under /developers. It is safe for concurrent use.
 type Dashboard struct {
-	queries Queries
-	log     *slog.Logger
-	clock   clock.Clock
-	secure  bool
+	queries   Queries
+	publicURL string // without a last slash
+	log       *slog.Logger
+	clock     clock.Clock
+	secure    bool
 
 	views    *ui.Views
 	assets   *ui.Assets
@@ -105,7 +130,7 @@ func New(cfg Config) (*Dashboard, error) {
 // assemble makes a dashboard whose sessions are in memory until told otherwise.
 func assemble(cfg Config) (*Dashboard, error) {
 	d := &Dashboard{
-		queries: cfg.Queries, log: cfg.Log, clock: cfg.Clock, secure: cfg.Secure,
+		queries: cfg.Queries, publicURL: strings.TrimSuffix(cfg.PublicURL, "/"), log: cfg.Log, clock: cfg.Clock, secure: cfg.Secure,
 		sessions: newSessions(cfg.Secure), stop: func() {},
 	}
 	var err error
@@ -133,7 +158,11 @@ func newSections(cfg Config) ([]ui.Section, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []ui.Section{attempts}, nil
+	apiKeys, err := keys.New(cfg.Queries, publicURL)
+	if err != nil {
+		return nil, err
+	}
+	return []ui.Section{attempts, apiKeys}, nil
 }
 
 // Close stops the deletion of expired sessions. It may be called again.
@@ -167,6 +196,15 @@ func (d *Dashboard) routes(sections []ui.Section) http.Handler {
 		"POST " + pathPreferences:  d.setPreferences,
 		"POST " + pathProject:      d.forMember(d.switchProject),
 		"GET " + pathFind:          d.forMember(find),
+
+		"GET " + pathAccount:                                 d.forMember(d.accountPage),
+		"POST " + pathAccount + "/password":                  d.forMember(d.changePassword),
+		"GET " + pathMembers:                                 d.forMember(d.membersPage),
+		"POST " + pathMembers:                                d.forMember(forOwner(d.addMember)),
+		"POST " + pathMembers + "/{id}/remove":               d.forMember(forOwner(d.removeMember)),
+		"POST " + pathMembers + "/invitations/{id}/withdraw": d.forMember(forOwner(d.withdrawInvitation)),
+		"GET " + pathInvitation + "{token}":                  d.invitationPage,
+		"POST " + pathInvitation + "{token}":                 d.acceptInvitation,
 	}
 	for _, section := range sections {
 		for pattern, page := range section.Pages() {

@@ -16,7 +16,7 @@ const preferenceAge = 365 * 24 * time.Hour
 // setPreferences remembers language and theme in the browser, signed in or not,
 // and leads back.
 func (d *Dashboard) setPreferences(v *ui.Visit) (ui.Reply, error) {
-	form, err := postedForm(v)
+	form, err := v.Form()
 	if err != nil {
 		return ui.Reply{}, err
 	}
@@ -47,7 +47,7 @@ func (d *Dashboard) preference(name, value string) string {
 // switchProject changes the project whose pages are shown. Only a member's own
 // can be chosen; another does not exist for them.
 func (d *Dashboard) switchProject(v *ui.Visit) (ui.Reply, error) {
-	form, err := postedForm(v)
+	form, err := v.Form()
 	if err != nil {
 		return ui.Reply{}, err
 	}

@@ -25,24 +25,16 @@ const foreignPolicy = "sandbox; default-src 'none'; frame-ancestors 'none'"
 
 const headerRequestID = "X-Request-Id"
 
-// refusal is an error that is the reader's to mend; its page has a status and
-// words of its own.
+// refusal is a 403 with words of its own.
 type refusal int
 
 const (
 	refusedOrigin    refusal = iota // an unsafe request that another site made
-	refusedForm                     // a form that cannot be read
 	refusedNoProject                // a user who is no member of any project
+	refusedRole                     // a member who asks for what owners do
 )
 
 func (e refusal) Error() string { return "refused: reason " + strconv.Itoa(int(e)) }
-
-func (e refusal) status() int {
-	if e == refusedForm {
-		return http.StatusBadRequest
-	}
-	return http.StatusForbidden
-}
 
 // protect puts around all pages what holds for each: the headers, an answer to
 // a panic, and the refusal of unsafe requests that another origin made.
@@ -204,9 +196,11 @@ func explain(texts *words, err error) (status int, view errorView) {
 	)
 	switch {
 	case errors.As(err, &refused):
-		return refused.status(), errorView{Text: texts.refused(refused), SignOut: refused == refusedNoProject}
+		return http.StatusForbidden, errorView{Text: texts.refused(refused), SignOut: refused == refusedNoProject}
 	case errors.As(err, &told):
 		return told.Status, errorView{Text: errorText{Title: told.Title, Text: told.Text}}
+	case errors.Is(err, ui.ErrForm):
+		return http.StatusBadRequest, errorView{Text: texts.Errors.BadForm}
 	case errors.Is(err, store.ErrNotFound):
 		return http.StatusNotFound, errorView{Text: texts.Errors.NotFound}
 	default:

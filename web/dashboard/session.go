@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -23,6 +24,7 @@ const (
 	sessionUser    = "user_id"
 	sessionEmail   = "email"      // to show who is signed in
 	sessionProject = "project_id" // the one switched to
+	sessionSince   = "since"      // when it began, in microseconds of Unix time
 	sessionNotice  = "notice"     // what the last form has done, to be said once
 
 	fieldNext = "next" // where to go after signing in
@@ -59,22 +61,42 @@ func (d *Dashboard) forMember(page ui.Page) ui.Page {
 		if user == "" {
 			return signInFirst(v), nil
 		}
-		projects, err := d.queries.ProjectsOfUser(ctx, user)
+		memberships, err := d.queries.Memberships(ctx, user, d.since(ctx))
 		if err != nil {
 			return ui.Reply{}, fmt.Errorf("find the user's projects: %w", err)
 		}
-		if len(projects) == 0 {
-			return ui.Reply{}, refusedNoProject
+		if len(memberships) == 0 {
+			return d.withoutProject(v, user)
 		}
-		v.Member = &ui.Member{
-			UserID: user, Email: d.sessions.GetString(ctx, sessionEmail),
-			Project: chosenProject(projects, d.sessions.GetString(ctx, sessionProject)), Projects: projects,
-		}
+		v.Member = memberOf(memberships, d.sessions.GetString(ctx, sessionProject))
+		v.Member.UserID, v.Member.Email = user, d.sessions.GetString(ctx, sessionEmail)
 		if err := d.attend(v); err != nil {
 			return ui.Reply{}, err
 		}
 		return page(v)
 	}
+}
+
+// since is when the session began, to the microsecond, which is what PostgreSQL
+// keeps of a time.
+func (d *Dashboard) since(ctx context.Context) time.Time {
+	return time.UnixMicro(d.sessions.GetInt64(ctx, sessionSince))
+}
+
+// withoutProject is for a session that shows no project: it is over, or its user
+// is in none.
+func (d *Dashboard) withoutProject(v *ui.Visit, user string) (ui.Reply, error) {
+	ended, err := d.queries.SessionEnded(v.Context(), user, d.since(v.Context()))
+	if err != nil {
+		return ui.Reply{}, fmt.Errorf("look whether the session is over: %w", err)
+	}
+	if !ended {
+		return ui.Reply{}, refusedNoProject
+	}
+	if err := d.sessions.Destroy(v.Context()); err != nil {
+		return ui.Reply{}, fmt.Errorf("end the session: %w", err)
+	}
+	return signInFirst(v), nil
 }
 
 // attend tells a whole page what waits for its reader. Parts of pages have no
@@ -92,14 +114,17 @@ func (d *Dashboard) attend(v *ui.Visit) error {
 	return nil
 }
 
-// chosenProject is the one that was switched to, as long as the user is in it.
-func chosenProject(projects []models.Project, chosen string) models.Project {
-	for _, p := range projects {
-		if string(p.ID) == chosen {
-			return p
+// memberOf is a member in the project that was switched to, as long as they are
+// in it, otherwise in their first.
+func memberOf(memberships []models.Membership, chosen string) *ui.Member {
+	m := &ui.Member{Project: memberships[0].Project, Role: memberships[0].Role}
+	for _, in := range memberships {
+		m.Projects = append(m.Projects, in.Project)
+		if string(in.ID) == chosen {
+			m.Project, m.Role = in.Project, in.Role
 		}
 	}
-	return projects[0]
+	return m
 }
 
 // signInFirst sends to the sign-in page with the way back: by itself where a

@@ -57,8 +57,9 @@ var _ Queries = (*store.Store)(nil)
 
 // fakeQueries is a store of one project, newest attempt first.
 type fakeQueries struct {
+	Queries // nil: what is not faked is not asked
+
 	project   *models.Project // nil: the user is in no project
-	others    []models.Project
 	attention store.Attention
 	attempts  []models.WebhookAttempt
 	delivery  models.WebhookDelivery
@@ -75,11 +76,15 @@ func (f *fakeQueries) UserByEmail(_ context.Context, email string) (*models.User
 	return &models.User{ID: "usr_1", Email: testEmail, PasswordHash: testHash()}, nil
 }
 
-func (f *fakeQueries) ProjectsOfUser(_ context.Context, user string) ([]models.Project, error) {
+func (f *fakeQueries) Memberships(_ context.Context, user string, _ time.Time) ([]models.Membership, error) {
 	if user != "usr_1" || f.project == nil {
 		return nil, nil
 	}
-	return append([]models.Project{*f.project}, f.others...), nil
+	return []models.Membership{{Project: *f.project, Role: models.RoleOwner}}, nil
+}
+
+func (f *fakeQueries) SessionEnded(context.Context, string, time.Time) (bool, error) {
+	return false, nil
 }
 
 func (f *fakeQueries) Attention(context.Context, models.ProjectID) (store.Attention, error) {

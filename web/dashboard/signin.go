@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -13,15 +12,6 @@ import (
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/web/ui"
 )
-
-// postedForm reads a form.
-func postedForm(v *ui.Visit) (url.Values, error) {
-	form, err := v.Form()
-	if err != nil {
-		return nil, refusedForm
-	}
-	return form, nil
-}
 
 // signInView is the sign-in page.
 type signInView struct {
@@ -43,7 +33,7 @@ func (d *Dashboard) signInPage(v *ui.Visit) (ui.Reply, error) {
 
 // signIn checks the posted credentials and starts a session.
 func (d *Dashboard) signIn(v *ui.Visit) (ui.Reply, error) {
-	form, err := postedForm(v)
+	form, err := v.Form()
 	if err != nil {
 		return ui.Reply{}, err
 	}
@@ -68,6 +58,7 @@ func (d *Dashboard) startSession(v *ui.Visit, user *models.User) error {
 	}
 	d.sessions.Put(ctx, sessionUser, user.ID)
 	d.sessions.Put(ctx, sessionEmail, user.Email)
+	d.sessions.Put(ctx, sessionSince, v.Now.UnixMicro())
 	return nil
 }
 

@@ -41,10 +41,18 @@ type Member struct {
 	UserID   string
 	Email    string
 	Project  models.Project
+	Role     models.Role      // in the project
 	Projects []models.Project // all that the user may switch to, by name
 	// Attention counts what waits for a person, by navigation key. Zero is not
 	// shown.
 	Attention map[string]int64
+}
+
+// Audit is an entry of what the member does now, for the transaction that does it.
+func (v *Visit) Audit(action, subject, detail string) models.AuditEntry {
+	return models.AuditEntry{
+		ID: models.NewID(models.PrefixAudit, v.Now), Actor: v.Member.Email, Action: action, Subject: subject, Detail: detail, CreatedAt: v.Now,
+	}
 }
 
 // Refusal is an error that is the reader's to mend: its page has a status and

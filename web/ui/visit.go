@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -71,11 +72,14 @@ func (s Shell) ZoneNote() string {
 // MaxFormBytes bounds a posted form.
 const MaxFormBytes = 256 << 10
 
-// Form reads a posted form. The error says that it is none, or too large.
+// ErrForm says that what was posted is no form, or too large.
+var ErrForm = errors.New("the form cannot be read")
+
+// Form reads a posted form, or returns [ErrForm].
 func (v *Visit) Form() (url.Values, error) {
 	v.Body = http.MaxBytesReader(nil, v.Body, MaxFormBytes)
 	if err := v.ParseForm(); err != nil {
-		return nil, fmt.Errorf("read the form: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrForm, err)
 	}
 	return v.PostForm, nil
 }
