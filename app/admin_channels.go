@@ -79,5 +79,5 @@ func (a *Admin) SetSandbox(ctx context.Context, project models.ProjectID, settin
 // Outbox returns the last messages that a project's sandbox took in, newest
 // first.
 func (a *Admin) Outbox(ctx context.Context, project models.ProjectID, limit int) ([]store.SandboxMessage, error) {
-	return a.store.Outbox(ctx, project, limit)
+	return a.store.Outbox(ctx, project, store.Page{Limit: limit})
 }

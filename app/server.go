@@ -13,6 +13,7 @@ import (
 	"github.com/botix-pro/platform/app/middleware"
 	"github.com/botix-pro/platform/app/webhooks"
 	"github.com/botix-pro/platform/internal/config"
+	"github.com/botix-pro/platform/internal/egress"
 	"github.com/botix-pro/platform/internal/lifecycle"
 	"github.com/botix-pro/platform/web/dashboard"
 	"github.com/botix-pro/platform/web/docs"
@@ -73,7 +74,7 @@ func apiServices(b *base, listener net.Listener) ([]lifecycle.Named, error) {
 	pages, err := dashboard.New(dashboard.Config{
 		Queries: b.store, DB: b.store.DB(), Log: b.log, Clock: b.clock,
 		PublicURL: b.cfg.PublicURL, Secure: strings.HasPrefix(b.cfg.PublicURL, "https://"),
-		Hint: hinter.Hint,
+		Hint: hinter.Hint, URLs: egress.New(b.cfg.EgressAllow),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %w", err)

@@ -58,13 +58,17 @@ CREATE TABLE message_settlements (
     project_id  text COLLATE "C" NOT NULL,
     message_id  text COLLATE "C" NOT NULL,
     id          text COLLATE "C" NOT NULL,
-    key_id      text COLLATE "C" NOT NULL,
+    key_id      text COLLATE "C", -- of the API key that was used
+    user_id     text COLLATE "C", -- or the member who decided at the pages, with the address at that time
+    user_email  text,
     from_status text        NOT NULL,
     to_status   text        NOT NULL,
     reason      text        NOT NULL CHECK (char_length(reason) BETWEEN 1 AND 500),
     request_id  text        NOT NULL,
     created_at  timestamptz NOT NULL,
-    PRIMARY KEY (project_id, message_id, id)
+    PRIMARY KEY (project_id, message_id, id),
+    CONSTRAINT message_settlements_who CHECK (
+        (key_id IS NULL) <> (user_id IS NULL) AND (user_id IS NULL) = (user_email IS NULL))
 );
 
 -- How a project's messages leave, and whether the channel asked for a pause.

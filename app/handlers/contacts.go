@@ -2,13 +2,12 @@ package handlers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 
 	"github.com/botix-pro/platform/api"
-	"github.com/botix-pro/platform/app/contacts"
+	"github.com/botix-pro/platform/app/actions"
 	"github.com/botix-pro/platform/app/middleware"
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
@@ -20,9 +19,11 @@ func (a *API) createContact(_ context.Context, tx *store.Tx, r *middleware.Reque
 	if err != nil {
 		return middleware.Result{}, err
 	}
-	contact := contacts.New(tx)
-	contacts.Create(contact, input)
-	return insertContact(tx, r, contact)
+	contact, err := actions.CreateContact(tx, causeOf(r), input)
+	if err != nil {
+		return middleware.Result{}, err
+	}
+	return createdContact(contact), nil
 }
 
 // upsertContact is PUT /contacts/by-external-id/{external_id}: it creates the
@@ -32,24 +33,18 @@ func (a *API) upsertContact(ctx context.Context, tx *store.Tx, r *middleware.Req
 	if err != nil {
 		return middleware.Result{}, err
 	}
-	externalID := r.Param("external_id")
-	contact, err := tx.LockContactByExternalID(ctx, externalID)
-	if errors.Is(err, store.ErrNotFound) {
-		if r.Header.Get("If-Match") != "" {
-			return middleware.Result{}, errChanged()
-		}
-		contact = contacts.New(tx)
-		contact.ExternalID = &externalID
-		contacts.Replace(contact, input)
-		return insertContact(tx, r, contact)
+	contact, created, err := actions.UpsertContact(ctx, tx, causeOf(r), r.Param("external_id"), input)
+	switch {
+	case err != nil:
+		return middleware.Result{}, err
+	case created:
+		return createdContact(contact), nil
 	}
-	if err != nil {
-		return middleware.Result{}, fmt.Errorf("upsert contact: %w", err)
-	}
-	before := *contact
-	contacts.Replace(contact, input)
-	return changeContact(tx, r, &before, contact)
+	return contactResult(contact), nil
 }
+
+// mergePatchType is RFC 7396's own media type; plain JSON is taken as well.
+const mergePatchType = "application/merge-patch+json"
 
 // updateContact is PATCH /contacts/{id}, a merge patch (RFC 7396).
 func (a *API) updateContact(ctx context.Context, tx *store.Tx, r *middleware.Request) (middleware.Result, error) {
@@ -57,15 +52,15 @@ func (a *API) updateContact(ctx context.Context, tx *store.Tx, r *middleware.Req
 	if err != nil {
 		return middleware.Result{}, err
 	}
-	contact, err := lockContact(ctx, tx, r)
+	id, err := pathID(r, models.PrefixContact)
 	if err != nil {
 		return middleware.Result{}, err
 	}
-	before := *contact
-	if err := patchContact(contact, input); err != nil {
+	contact, err := actions.UpdateContact(ctx, tx, causeOf(r), id, input)
+	if err != nil {
 		return middleware.Result{}, err
 	}
-	return changeContact(tx, r, &before, contact)
+	return contactResult(contact), nil
 }
 
 // deleteContact is DELETE /contacts/{id}.
@@ -73,16 +68,11 @@ func (a *API) deleteContact(ctx context.Context, tx *store.Tx, r *middleware.Req
 	if err := noBody(r); err != nil {
 		return middleware.Result{}, err
 	}
-	contact, err := lockContact(ctx, tx, r)
+	id, err := pathID(r, models.PrefixContact)
 	if err != nil {
 		return middleware.Result{}, err
 	}
-	if err := checkMatch(r, etag(contact)); err != nil {
-		return middleware.Result{}, err
-	}
-	tx.DeleteContact(contact.ID)
-	about := models.Subject{ID: contact.ID, Object: models.ContactObject}
-	if err := appendEvent(tx, r, models.EventContactDeleted, about, contact.View()); err != nil {
+	if err := actions.DeleteContact(ctx, tx, causeOf(r), id); err != nil {
 		return middleware.Result{}, err
 	}
 	return middleware.Result{Status: http.StatusNoContent}, nil
@@ -98,7 +88,7 @@ func (a *API) readContact(ctx context.Context, r *middleware.Request) (middlewar
 	if err != nil {
 		return middleware.Result{}, fmt.Errorf("read contact: %w", err)
 	}
-	return middleware.Result{Status: http.StatusOK, Body: contact.View(), ETag: etag(contact)}, nil
+	return contactResult(contact), nil
 }
 
 // listContacts is GET /contacts, newest first.
@@ -142,55 +132,12 @@ func contactFilter(query url.Values) (store.ContactFilter, error) {
 	return filter, err
 }
 
-func lockContact(ctx context.Context, tx *store.Tx, r *middleware.Request) (*models.Contact, error) {
-	id, err := pathID(r, models.PrefixContact)
-	if err != nil {
-		return nil, err
-	}
-	contact, err := tx.LockContact(ctx, id)
-	if err != nil {
-		return nil, fmt.Errorf("lock contact: %w", err)
-	}
-	return contact, nil
+func contactResult(contact *models.Contact) middleware.Result {
+	return middleware.Result{Status: http.StatusOK, Body: contact.View(), ETag: actions.ContactTag(contact)}
 }
 
-func insertContact(tx *store.Tx, r *middleware.Request, contact *models.Contact) (middleware.Result, error) {
-	if err := contact.Check().Err(); err != nil {
-		return middleware.Result{}, err
-	}
-	if err := tx.CreateContact(contact); err != nil {
-		return middleware.Result{}, fmt.Errorf("create contact: %w", err)
-	}
-	event := newEvent(tx, r, models.EventContactCreated, models.SourcePlatform)
-	if err := contacts.CreatedEvent(event, contact); err != nil {
-		return middleware.Result{}, err
-	}
-	tx.AppendEvent(event)
-	return middleware.Result{Status: http.StatusCreated, Body: contact.View(), Location: "/contacts/" + contact.ID, ETag: etag(contact)}, nil
+func createdContact(contact *models.Contact) middleware.Result {
+	result := contactResult(contact)
+	result.Status, result.Location = http.StatusCreated, "/contacts/"+contact.ID
+	return result
 }
-
-// changeContact writes a changed contact and its contact.updated event, which
-// names what changed. A change that changes nothing writes nothing.
-func changeContact(tx *store.Tx, r *middleware.Request, before, after *models.Contact) (middleware.Result, error) {
-	if err := checkMatch(r, etag(before)); err != nil {
-		return middleware.Result{}, err
-	}
-	if err := after.Check().Err(); err != nil {
-		return middleware.Result{}, err
-	}
-	if changed := before.ChangedFields(after); len(changed) > 0 {
-		after.UpdatedAt, after.Version = tx.Now(), before.Version+1
-		if err := tx.UpdateContact(before, after); err != nil {
-			return middleware.Result{}, fmt.Errorf("update contact: %w", err)
-		}
-		event := newEvent(tx, r, models.EventContactUpdated, models.SourcePlatform)
-		if err := contacts.UpdatedEvent(event, after, changed); err != nil {
-			return middleware.Result{}, err
-		}
-		tx.AppendEvent(event)
-	}
-	return middleware.Result{Status: http.StatusOK, Body: after.View(), ETag: etag(after)}, nil
-}
-
-// etag names the contact's version, which changes with every update.
-func etag(c *models.Contact) string { return fmt.Sprintf(`"%d"`, c.Version) }

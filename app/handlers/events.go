@@ -107,21 +107,6 @@ func showEvent(e *models.Event) (api.Event, error) {
 	}, nil
 }
 
-// appendEvent writes an event of the platform about an object, in the
-// transaction of what caused it.
-func appendEvent(tx *store.Tx, r *middleware.Request, kind string, about models.Subject, data any) error {
-	event := newEvent(tx, r, kind, models.SourcePlatform)
-	if err := event.SetObject(data, about); err != nil {
-		return fmt.Errorf("build %s: %w", kind, err)
-	}
-	tx.AppendEvent(event)
-	return nil
-}
-
 func newEvent(tx *store.Tx, r *middleware.Request, kind string, source models.EventSource) *models.Event {
-	now := tx.Now()
-	return &models.Event{
-		ProjectID: tx.Project(), ID: models.NewID(models.PrefixEvent, now), Type: kind, Source: source,
-		APIVersion: r.APIVersion, RequestID: r.ID, CreatedAt: now,
-	}
+	return causeOf(r).Event(tx, kind, source)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/botix-pro/platform/api"
+	"github.com/botix-pro/platform/app/actions"
 	"github.com/botix-pro/platform/app/middleware"
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
@@ -46,11 +47,7 @@ func (a *API) readJob(ctx context.Context, r *middleware.Request) (middleware.Re
 	if err != nil {
 		return middleware.Result{}, fmt.Errorf("read job: %w", err)
 	}
-	return middleware.Result{Status: http.StatusOK, Body: showJob(job), ETag: jobTag(job)}, nil
-}
-
-func jobTag(j *models.Job) string {
-	return fmt.Sprintf(`"%s-%d-%d"`, j.Status, j.Processed, j.UpdatedAt.UnixMicro())
+	return middleware.Result{Status: http.StatusOK, Body: showJob(job), ETag: actions.JobTag(job)}, nil
 }
 
 // cancelJob is POST /jobs/{id}/cancel.
@@ -62,15 +59,9 @@ func (a *API) cancelJob(ctx context.Context, tx *store.Tx, r *middleware.Request
 	if err != nil {
 		return middleware.Result{}, err
 	}
-	job, err := tx.LockJob(ctx, id)
+	job, err := actions.CancelJob(ctx, tx, causeOf(r), id)
 	if err != nil {
-		return middleware.Result{}, fmt.Errorf("lock job: %w", err)
-	}
-	if err := checkMatch(r, jobTag(job)); err != nil {
 		return middleware.Result{}, err
-	}
-	if err := tx.CancelJob(job); err != nil {
-		return middleware.Result{}, fmt.Errorf("cancel job: %w", err)
 	}
 	return acceptedJob(job), nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/botix-pro/platform/app/actions"
 	"github.com/botix-pro/platform/app/middleware"
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
@@ -140,9 +141,13 @@ func checkMatch(r *middleware.Request, etag string) error {
 			return nil
 		}
 	}
-	return errChanged()
+	return actions.Changed()
 }
 
-func errChanged() error {
-	return models.NewError(models.CodePreconditionFailed, "The object is not at the version that If-Match names.")
+// causeOf is what a request is to what it does.
+func causeOf(r *middleware.Request) actions.Cause {
+	return actions.Cause{
+		Project: r.Caller.Project, APIVersion: r.APIVersion, RequestID: r.ID,
+		Match: func(tag string) error { return checkMatch(r, tag) }, Exists: r.Header.Get("If-Match") != "",
+	}
 }

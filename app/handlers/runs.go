@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/botix-pro/platform/app/actions"
 	"github.com/botix-pro/platform/app/middleware"
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
@@ -69,18 +70,9 @@ func (a *API) cancelRun(ctx context.Context, tx *store.Tx, r *middleware.Request
 	if err != nil {
 		return middleware.Result{}, err
 	}
-	run, err := tx.LockRun(ctx, id)
+	run, err := actions.CancelRun(ctx, tx, causeOf(r), id)
 	if err != nil {
-		return middleware.Result{}, fmt.Errorf("lock run: %w", err)
-	}
-	if err := checkMatch(r, runTag(run)); err != nil {
 		return middleware.Result{}, err
-	}
-	if !run.Status.CanBecome(models.RunCancelled) {
-		return middleware.Result{}, models.NewError(models.CodeNotCancellable, "The run is %s.", run.Status)
-	}
-	if err := tx.CancelRun(run); err != nil {
-		return middleware.Result{}, fmt.Errorf("cancel run: %w", err)
 	}
 	records, err := tx.RunSteps(ctx, run.ID)
 	if err != nil {
@@ -104,7 +96,5 @@ func runResult(run *models.ScenarioRun, records []models.ScenarioRunStep, steps 
 	if err := json.Unmarshal(steps, &names); err != nil {
 		return middleware.Result{}, fmt.Errorf("decode the steps of scenario %s: %w", run.ScenarioID, err)
 	}
-	return middleware.Result{Status: http.StatusOK, Body: run.ViewWith(names, records), ETag: runTag(run)}, nil
+	return middleware.Result{Status: http.StatusOK, Body: run.ViewWith(names, records), ETag: actions.RunTag(run)}, nil
 }
-
-func runTag(run *models.ScenarioRun) string { return fmt.Sprintf(`"%d"`, run.Revision) }

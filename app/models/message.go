@@ -115,23 +115,34 @@ type MessageSettlement struct {
 	ProjectID  ProjectID
 	MessageID  string
 	ID         string
-	KeyID      string // the API key that was used
+	KeyID      *string // the API key that was used; nil: a member decided at the pages
+	UserID     *string // that member
+	UserEmail  *string // and their address at that time
 	FromStatus MessageStatus
 	ToStatus   MessageStatus
 	Reason     string
-	RequestID  string
+	RequestID  string // empty: a member decided at the pages
 	CreatedAt  time.Time
 }
 
 // SettlementView is a decision as the API shows it.
 type SettlementView struct {
 	ID        string        `json:"id"`
-	KeyID     string        `json:"key_id"`
+	KeyID     *string       `json:"key_id"`
+	UserID    *string       `json:"user_id"`
 	From      MessageStatus `json:"from"`
 	To        MessageStatus `json:"to"`
 	Reason    string        `json:"reason"`
-	RequestID string        `json:"request_id"`
+	RequestID *string       `json:"request_id"`
 	CreatedAt string        `json:"created_at"`
+}
+
+// present is a text that is there, or nil.
+func present(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
 }
 
 // MessageList is a page of messages as the API shows it.
@@ -152,7 +163,7 @@ func (m *Message) ViewWith(decisions []MessageSettlement) MessageWithSettlements
 	view := MessageWithSettlements{MessageView: m.View(), Settlements: make([]SettlementView, len(decisions))}
 	for i, d := range decisions {
 		view.Settlements[i] = SettlementView{
-			ID: d.ID, KeyID: d.KeyID, From: d.FromStatus, To: d.ToStatus, Reason: d.Reason, RequestID: d.RequestID,
+			ID: d.ID, KeyID: d.KeyID, UserID: d.UserID, From: d.FromStatus, To: d.ToStatus, Reason: d.Reason, RequestID: present(d.RequestID),
 			CreatedAt: FormatTime(d.CreatedAt),
 		}
 	}

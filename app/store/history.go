@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"gorm.io/gorm"
@@ -97,4 +99,46 @@ func (s *Store) Delivery(ctx context.Context, project models.ProjectID, id strin
 		return nil, nil, fmt.Errorf("list a delivery's attempts: %w", err)
 	}
 	return &delivery, attempts, nil
+}
+
+// sqlEventsAbout reads a millisecond's events by their ids, which begin with
+// their time: a few rows, or a chunk of an import, whatever the history.
+const sqlEventsAbout = `
+	SELECT e.project_id, e.id, e.type, e.source, e.api_version, e.request_id, e.created_at
+	FROM jsonb_to_recordset(CAST(@spans AS jsonb)) AS span(low text, high text) CROSS JOIN LATERAL (
+		SELECT * FROM events WHERE project_id = @project AND id >= span.low COLLATE "C" AND id < span.high COLLATE "C"
+		  AND type LIKE @types AND position(convert_to(@subject, 'UTF8') IN body) > 0
+		ORDER BY id LIMIT 10) AS e
+	ORDER BY e.id`
+
+// EventsAbout returns the events about one object that were written at the given
+// times, to the millisecond, in their order and without their bodies. kind is how
+// their types begin, as in "message.".
+func (s *Store) EventsAbout(ctx context.Context, project models.ProjectID, kind, subject string, times ...*time.Time) ([]models.Event, error) {
+	type span struct {
+		Low  string `json:"low"`
+		High string `json:"high"`
+	}
+	spans := []span{}
+	for _, at := range times {
+		if at == nil {
+			continue
+		}
+		low := models.FirstID(models.PrefixEvent, *at)
+		if next := (span{low, models.FirstID(models.PrefixEvent, at.Add(time.Millisecond))}); !slices.Contains(spans, next) {
+			spans = append(spans, next)
+		}
+	}
+	encoded, err := json.Marshal(spans)
+	if err != nil {
+		return nil, fmt.Errorf("encode spans: %w", err)
+	}
+	var events []models.Event
+	err = s.read(ctx).Raw(sqlEventsAbout, map[string]any{
+		"spans": string(encoded), "project": project, "types": kind + "%", "subject": subject,
+	}).Scan(&events).Error
+	if err != nil {
+		return nil, fmt.Errorf("find the events about %s: %w", subject, err)
+	}
+	return events, nil
 }

@@ -97,6 +97,17 @@ func (s *Store) Jobs(ctx context.Context, project models.ProjectID, filter JobFi
 	return jobs, nil
 }
 
+// JobsUnderWay returns the project's jobs that have not ended, newest first, at
+// most limit of them.
+func (s *Store) JobsUnderWay(ctx context.Context, project models.ProjectID, limit int) ([]models.Job, error) {
+	var jobs []models.Job
+	err := s.read(ctx).Where("project_id = ? AND status IN ('queued', 'running')", project).Order("id DESC").Limit(limit).Find(&jobs).Error
+	if err != nil {
+		return nil, fmt.Errorf("list the jobs under way: %w", err)
+	}
+	return jobs, nil
+}
+
 // NewJob queues a job of the transaction's project, with params encoded as JSON,
 // and returns it. A worker finds it within a second. An ID that the job has
 // already is kept.

@@ -22,15 +22,15 @@ const (
 		UPDATE messages SET status = $3, error_code = $4, error_detail = $5, sent_at = $6, updated_at = $7
 		WHERE project_id = $1 AND id = $2 AND status = 'unknown'`
 	sqlCreateSettlement = `
-		INSERT INTO message_settlements (project_id, message_id, id, key_id, from_status, to_status, reason, request_id, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+		INSERT INTO message_settlements (project_id, message_id, id, key_id, user_id, user_email, from_status, to_status, reason, request_id, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 )
 
 // MessageFilter narrows a list of messages; nil fields do not.
 type MessageFilter struct {
 	Span
 
-	ContactID, Channel, Status *string
+	ContactID, Channel, Status, RunID *string
 }
 
 // CreateMessage queues the insertion of a message together with its
@@ -56,7 +56,8 @@ func (tx *Tx) CancelMessage(m *models.Message) error {
 
 // SettleMessage queues a person's decision about a message that
 // [Tx.LockMessage] returned as unknown: its new state, its event and the record
-// of the decision, whose KeyID, ToStatus, Reason and RequestID must be set.
+// of the decision, whose ToStatus, Reason, and KeyID or UserID and UserEmail must be
+// set.
 func (tx *Tx) SettleMessage(m *models.Message, decision *models.MessageSettlement) error {
 	now := tx.Now()
 	decision.ProjectID, decision.MessageID, decision.ID = tx.project, m.ID, models.NewID(models.PrefixSettlement, now)
@@ -69,7 +70,7 @@ func (tx *Tx) SettleMessage(m *models.Message, decision *models.MessageSettlemen
 		m.ErrorCode, m.ErrorDetail, m.SentAt = nil, nil, &now
 	}
 	tx.exec(sqlSettleMessage, string(tx.project), m.ID, string(m.Status), m.ErrorCode, m.ErrorDetail, m.SentAt, now)
-	tx.exec(sqlCreateSettlement, string(tx.project), m.ID, decision.ID, decision.KeyID, string(decision.FromStatus),
+	tx.exec(sqlCreateSettlement, string(tx.project), m.ID, decision.ID, decision.KeyID, decision.UserID, decision.UserEmail, string(decision.FromStatus),
 		string(decision.ToStatus), decision.Reason, decision.RequestID, now)
 	return tx.appendMessageEvent(m)
 }
@@ -107,6 +108,7 @@ func (s *Store) Messages(ctx context.Context, project models.ProjectID, filter M
 	query := filter.narrow(s.read(ctx).Where("project_id = ?", project))
 	for condition, value := range map[string]*string{
 		"contact_id = ?": filter.ContactID, "channel = ?": filter.Channel, "status = ?": filter.Status,
+		"run_id = ?": filter.RunID,
 	} {
 		if value != nil {
 			query = query.Where(condition, *value)

@@ -58,11 +58,15 @@ func (s *Store) FindInSandbox(ctx context.Context, project models.ProjectID, mes
 	}
 }
 
-// Outbox returns what a project's sandbox took in last, newest first.
-func (s *Store) Outbox(ctx context.Context, project models.ProjectID, limit int) ([]SandboxMessage, error) {
+// Outbox returns a page of what a project's sandbox took in, newest first; the
+// rows' identifiers are those of the messages.
+func (s *Store) Outbox(ctx context.Context, project models.ProjectID, page Page) ([]SandboxMessage, error) {
+	query := s.read(ctx).Where("project_id = ?", project)
+	if page.Before != "" {
+		query = query.Where("message_id < ?", page.Before)
+	}
 	var list []SandboxMessage
-	err := s.read(ctx).Where("project_id = ?", project).Order("message_id DESC").Limit(limit).Find(&list).Error
-	if err != nil {
+	if err := query.Order("message_id DESC").Limit(page.Limit).Find(&list).Error; err != nil {
 		return nil, fmt.Errorf("list the sandbox's outbox: %w", err)
 	}
 	return list, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -116,4 +117,34 @@ func (tx *Tx) createScenarioVersion(s *models.Scenario) error {
 	}
 	tx.exec(sqlCreateScenarioVersion, string(tx.project), s.ID, s.Version, sealed, s.UpdatedAt)
 	return nil
+}
+
+// ScenarioVersion is one version of a scenario, without its steps.
+type ScenarioVersion struct {
+	Version   int
+	CreatedAt time.Time
+}
+
+// ScenarioVersions returns the latest versions of a scenario, newest first.
+func (s *Store) ScenarioVersions(ctx context.Context, project models.ProjectID, scenario string, limit int) ([]ScenarioVersion, error) {
+	var list []ScenarioVersion
+	err := s.read(ctx).Table(versionsTable).Select("version, created_at").Where("project_id = ? AND scenario_id = ?", project, scenario).
+		Order("version DESC").Limit(limit).Find(&list).Error
+	if err != nil {
+		return nil, fmt.Errorf("list a scenario's versions: %w", err)
+	}
+	return list, nil
+}
+
+// ScenarioSteps returns the steps of one version of a scenario, as they were
+// given, or [ErrNotFound].
+func (s *Store) ScenarioSteps(ctx context.Context, project models.ProjectID, scenario string, version int) ([]byte, error) {
+	var rows []struct{ Steps []byte }
+	if err := s.read(ctx).Raw(sqlVersionSteps, project, scenario, version).Scan(&rows).Error; err != nil {
+		return nil, fmt.Errorf("read a scenario's version: %w", err)
+	}
+	if len(rows) == 0 {
+		return nil, notFound("version of a scenario")
+	}
+	return s.openSteps(rows[0].Steps, project, scenario)
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/internal/clock"
+	"github.com/botix-pro/platform/internal/egress"
 	"github.com/botix-pro/platform/internal/seal"
 	"github.com/botix-pro/platform/internal/testenv"
 	"github.com/botix-pro/platform/internal/testenv/browser"
@@ -129,7 +130,7 @@ func (s *Site) Exec(sql string, args ...any) {
 func (s *Site) serve() {
 	d, err := dashboard.New(dashboard.Config{
 		Queries: s.Store, DB: s.Store.DB(), Log: slog.New(slog.DiscardHandler), Clock: clock.System{},
-		PublicURL: "http://api.example.com", Hint: s.Hinted.add,
+		PublicURL: "http://api.example.com", Hint: s.Hinted.add, URLs: egress.New(nil),
 	})
 	require.NoError(s.t, err)
 	s.t.Cleanup(d.Close)

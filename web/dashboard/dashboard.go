@@ -15,11 +15,16 @@ import (
 	"github.com/alexedwards/scs/v2"
 	"github.com/labstack/echo/v4"
 
+	"github.com/botix-pro/platform/app/actions"
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/internal/clock"
+	"github.com/botix-pro/platform/web/dashboard/contacts"
 	"github.com/botix-pro/platform/web/dashboard/deliveries"
+	"github.com/botix-pro/platform/web/dashboard/jobs"
 	"github.com/botix-pro/platform/web/dashboard/keys"
+	"github.com/botix-pro/platform/web/dashboard/messages"
+	"github.com/botix-pro/platform/web/dashboard/scenarios"
 	"github.com/botix-pro/platform/web/ui"
 )
 
@@ -76,6 +81,10 @@ type Queries interface {
 
 	deliveries.Queries
 	keys.Queries
+	contacts.Queries
+	messages.Queries
+	jobs.Queries
+	scenarios.Queries
 }
 
 // Config is what the dashboard needs. All fields but Secure are
@@ -93,6 +102,8 @@ type Config struct {
 	// Hint announces lanes that have something due after a page has changed a
 	// delivery. It never blocks; a lost hint costs a second.
 	Hint func([]store.Lane)
+	// URLs judges addresses that members give, before they are saved.
+	URLs actions.URLChecker
 }
 
 // Dashboard answers everything under /developers. It is safe for concurrent use.
@@ -114,8 +125,8 @@ type Dashboard struct {
 // New parses the templates and starts the deletion of expired sessions, which
 // [Dashboard.Close] ends.
 func New(cfg Config) (*Dashboard, error) {
-	if cfg.Queries == nil || cfg.DB == nil || cfg.Log == nil || cfg.Clock == nil || cfg.PublicURL == "" || cfg.Hint == nil {
-		return nil, errors.New("the dashboard needs Queries, DB, Log, Clock, PublicURL and Hint")
+	if cfg.Queries == nil || cfg.DB == nil || cfg.Log == nil || cfg.Clock == nil || cfg.PublicURL == "" || cfg.Hint == nil || cfg.URLs == nil {
+		return nil, errors.New("the dashboard needs Queries, DB, Log, Clock, PublicURL, Hint and URLs")
 	}
 	d, err := assemble(cfg)
 	if err != nil {
@@ -162,7 +173,23 @@ func newSections(cfg Config) ([]ui.Section, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []ui.Section{attempts, apiKeys}, nil
+	people, err := contacts.New(cfg.Queries, cfg.Hint)
+	if err != nil {
+		return nil, err
+	}
+	sent, err := messages.New(cfg.Queries, cfg.Hint)
+	if err != nil {
+		return nil, err
+	}
+	work, err := jobs.New(cfg.Queries, cfg.Hint)
+	if err != nil {
+		return nil, err
+	}
+	flows, err := scenarios.New(cfg.Queries, cfg.URLs, cfg.Hint)
+	if err != nil {
+		return nil, err
+	}
+	return []ui.Section{attempts, apiKeys, people, sent, work, flows}, nil
 }
 
 // Close stops the deletion of expired sessions. It may be called again.

@@ -192,8 +192,8 @@ func TestPeopleInTheBrowser(t *testing.T) {
 	s.Post(members, url.Values{"email": {email}, "role": {"member"}})
 	s.Post(members, url.Values{"email": {"grace@example.com"}, "role": {"owner"}})
 	running := browser.Start(t)
-	for _, language := range ui.Languages() {
-		t.Run(string(language), func(t *testing.T) { //nolint:paralleltest // one browser, one site
+	for _, language := range ui.Languages() { //nolint:paralleltest // one browser, one site
+		t.Run(string(language), func(t *testing.T) {
 			tab := s.Tab(t, running, language, members)
 			tab.Inspect("members-" + string(language))
 			tab.Click("[data-dialog]")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/internal/clock"
+	"github.com/botix-pro/platform/internal/egress"
 	"github.com/botix-pro/platform/internal/testenv"
 )
 
@@ -23,6 +24,7 @@ func databaseSite(t testing.TB, db *sql.DB, queries Queries) *site {
 	s := &site{t: t, log: &logBuffer{}, clock: clock.NewManual(testNow)}
 	d, err := New(Config{
 		Queries: queries, DB: db, Log: slog.New(slog.NewTextHandler(s.log, nil)), Clock: s.clock, PublicURL: "http://localhost:8080", Hint: func([]store.Lane) {},
+		URLs: egress.New(nil),
 	})
 	require.NoError(t, err)
 	t.Cleanup(d.Close)
@@ -119,7 +121,7 @@ func TestClosingTwiceIsFineAndMissingPartsAreNot(t *testing.T) {
 	s.dashboard.Close()
 	s.dashboard.Close()
 	_, err := New(Config{})
-	require.ErrorContains(t, err, "Queries, DB, Log, Clock, PublicURL and Hint")
+	require.ErrorContains(t, err, "Queries, DB, Log, Clock, PublicURL, Hint and URLs")
 }
 
 func countSessions(t *testing.T, db *sql.DB) int {

@@ -21,6 +21,7 @@ import (
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/internal/clock"
+	"github.com/botix-pro/platform/internal/egress"
 	"github.com/botix-pro/platform/internal/testenv"
 	"github.com/botix-pro/platform/web/dashboard/deliveries"
 )
@@ -185,6 +186,7 @@ func newSite(t testing.TB, queries Queries) *site {
 	s := &site{t: t, log: &logBuffer{}, clock: clock.NewManual(testNow)}
 	d, err := assemble(Config{
 		Queries: queries, Log: slog.New(slog.NewTextHandler(s.log, nil)), Clock: s.clock, PublicURL: "http://api.example.com/", Hint: func([]store.Lane) {},
+		URLs: egress.New(nil),
 	})
 	require.NoError(t, err)
 	s.serve(d)

@@ -44,7 +44,7 @@ func TestANewKeyIsShownOnceAndWorks(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, s.Project.ID, caller.Project.ID)
 	require.Equal(t, []models.Scope{models.ScopeRead}, caller.Key.Scopes)
-	require.WithinDuration(t, time.Now().AddDate(0, 0, 30), *caller.Key.ExpiresAt, time.Minute) //nolint:forbidigo // about now
+	require.WithinDuration(t, time.Now().AddDate(0, 0, 30), *caller.Key.ExpiresAt, time.Minute)
 	require.Contains(t, s.Get(ui.Root+"/members").Body, "Created an API key")
 }
 
@@ -108,8 +108,8 @@ func TestKeysInTheBrowser(t *testing.T) {
 	s.Exec(`UPDATE api_keys SET expires_at = now() - interval '1 day' WHERE name = 'old'`)
 	s.Exec(`UPDATE api_keys SET revoked_at = now() WHERE name LIKE 'a very%'`)
 	running := browser.Start(t)
-	for _, language := range ui.Languages() {
-		t.Run(string(language), func(t *testing.T) { //nolint:paralleltest // one browser, one site
+	for _, language := range ui.Languages() { //nolint:paralleltest // one browser, one site
+		t.Run(string(language), func(t *testing.T) {
 			tab := s.Tab(t, running, language, keys.Path)
 			tab.Inspect("keys-" + string(language))
 			tab.Fill("#name", "from the browser")

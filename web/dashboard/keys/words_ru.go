@@ -5,7 +5,7 @@ import (
 	"github.com/botix-pro/platform/web/ui"
 )
 
-//nolint:gochecknoglobals // a constant table
+//nolint:gochecknoglobals,gosec // a constant table; the words are no credentials
 var russian = words{
 	Title: "Ключи API", LeadF: "В проекте не больше %d действующих ключей. Дайте каждой программе свой: тогда его можно отозвать отдельно.",
 	EmptyTitle: "Ключей API пока нет", EmptyText: "С каждым запросом к API передаётся ключ. Создайте его ниже.",

@@ -137,6 +137,7 @@
     button.addEventListener('click', (event) => {
       event.preventDefault();
       dialog.showModal();
+      if (dialog.querySelector('.danger')) dialog.querySelector('[data-close]')?.focus(); // the safe one first
     });
     dialog.addEventListener('close', () => button.focus());
     for (const closing of dialog.querySelectorAll('[data-close]')) {

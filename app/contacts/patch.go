@@ -1,4 +1,4 @@
-package handlers
+package contacts
 
 import (
 	"fmt"
@@ -10,12 +10,9 @@ import (
 	"github.com/botix-pro/platform/app/models"
 )
 
-// mergePatchType is RFC 7396's own media type; plain JSON is taken as well.
-const mergePatchType = "application/merge-patch+json"
-
-// patchContact applies a merge patch: an absent field stays, null clears, an
+// Patch applies a merge patch (RFC 7396): an absent field stays, null clears, an
 // object merges name by name.
-func patchContact(contact *models.Contact, patch api.ContactUpdate) error {
+func Patch(contact *models.Contact, patch api.ContactUpdate) error {
 	patchText(&contact.ExternalID, patch.ExternalID)
 	patchText(&contact.Name, patch.Name)
 	patchText(&contact.Email, patch.Email)
