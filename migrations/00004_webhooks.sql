@@ -102,6 +102,7 @@ CREATE TABLE webhook_attempts (
     PRIMARY KEY (project_id, id, started_at)
 ) PARTITION BY RANGE (started_at);
 CREATE INDEX webhook_attempts_of_delivery ON webhook_attempts (project_id, delivery_id, number);
+CREATE INDEX webhook_attempts_of_endpoint ON webhook_attempts (project_id, endpoint_id, id);
 
 CREATE TABLE dead_letters (
     project_id  text COLLATE "C" NOT NULL,

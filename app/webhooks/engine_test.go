@@ -206,10 +206,10 @@ func TestHintedEventIsDeliveredAndRecorded(t *testing.T) {
 	event := e.publish()
 	d := e.eventually(event, models.DeliveryDelivered)
 	require.Equal(t, delivery{Status: models.DeliveryDelivered, Step: 1, Count: 1, Numbers: []int64{1}, Classes: []string{""}}, d)
-	attempts, err := e.store.WebhookAttempts(t.Context(), e.project, store.Page{Limit: 10})
+	attempts, err := e.store.WebhookAttempts(t.Context(), e.project, store.AttemptFilter{}, store.Page{Limit: 10})
 	require.NoError(t, err)
-	require.Len(t, attempts, 1)
-	attempt, row, body, err := e.store.WebhookAttempt(t.Context(), e.project, attempts[0].ID)
+	require.Len(t, attempts.Attempts, 1)
+	attempt, row, body, err := e.store.WebhookAttempt(t.Context(), e.project, attempts.Attempts[0].ID)
 	require.NoError(t, err)
 	require.Equal(t, http.StatusNoContent, *attempt.StatusCode)
 	require.Contains(t, string(attempt.RequestHeaders), `"X-Delivery-Attempt":["1"]`)
@@ -525,9 +525,9 @@ func TestWhatAReceiverAnswersBreaksNothing(t *testing.T) {
 	})
 	e.worker()
 	e.eventually(e.publish(), models.DeliveryDeadLetter)
-	attempts, err := e.store.WebhookAttempts(t.Context(), e.project, store.Page{Limit: 1})
+	attempts, err := e.store.WebhookAttempts(t.Context(), e.project, store.AttemptFilter{}, store.Page{Limit: 1})
 	require.NoError(t, err)
-	require.Equal(t, []byte("\x00\xff\xfe<script>"), attempts[0].ResponseBody, "kept as bytes")
+	require.Equal(t, []byte("\x00\xff\xfe<script>"), attempts.Attempts[0].ResponseBody, "kept as bytes")
 }
 
 // A graceful stop finishes and records what is in flight.

@@ -165,7 +165,7 @@ func assemble(cfg Config) (*Dashboard, error) {
 // newSections are the groups of pages behind the sign-in.
 func newSections(cfg Config) ([]ui.Section, error) {
 	publicURL := strings.TrimSuffix(cfg.PublicURL, "/")
-	attempts, err := deliveries.New(cfg.Queries, publicURL)
+	attempts, err := deliveries.New(cfg.Queries, publicURL, cfg.Hint)
 	if err != nil {
 		return nil, err
 	}

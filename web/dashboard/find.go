@@ -10,7 +10,7 @@ import (
 )
 
 // find leads to the page of whatever has the given id. What has no prefix of
-// ours is taken for an idempotency key.
+// ours is searched for among the deliveries.
 func find(v *ui.Visit) (ui.Reply, error) {
 	id := strings.TrimSpace(v.URL.Query().Get("id"))
 	if id == "" {
@@ -22,13 +22,13 @@ func find(v *ui.Visit) (ui.Reply, error) {
 // addressOf is the page about an id.
 func addressOf(id string) string {
 	for prefix, base := range map[string]string{
-		models.PrefixAttempt: "/attempts/", models.PrefixDelivery: "/deliveries/", models.PrefixEvent: "/deliveries?event=",
-		models.PrefixRequest: "/requests/", models.PrefixEndpoint: "/endpoints/", models.PrefixContact: "/contacts/",
+		models.PrefixAttempt: "/attempts/", models.PrefixDelivery: "/deliveries/", models.PrefixEvent: "/deliveries?id=",
+		models.PrefixRequest: "/deliveries?id=", models.PrefixEndpoint: "/deliveries?endpoint=", models.PrefixContact: "/contacts/",
 		models.PrefixMessage: "/messages/", models.PrefixScenario: "/scenarios/", models.PrefixRun: "/runs/", models.PrefixJob: "/jobs/",
 	} {
 		if models.ValidID(prefix, id) {
 			return pathRoot + base + id
 		}
 	}
-	return pathRoot + "/operations/" + url.PathEscape(id)
+	return pathRoot + "/deliveries?" + url.Values{"id": {id}}.Encode()
 }

@@ -92,7 +92,13 @@ func (f *fakeQueries) Attention(context.Context, models.ProjectID) (store.Attent
 	return f.attention, nil
 }
 
-func (f *fakeQueries) WebhookAttempts(_ context.Context, project models.ProjectID, page store.Page) ([]models.WebhookAttempt, error) {
+func (f *fakeQueries) Endpoints(context.Context, models.ProjectID, store.Page) ([]models.WebhookEndpoint, error) {
+	return nil, nil
+}
+
+func (f *fakeQueries) WebhookAttempts(
+	_ context.Context, project models.ProjectID, _ store.AttemptFilter, page store.Page,
+) (store.AttemptPage, error) {
 	if f.panics {
 		panic("a secret in a panic")
 	}
@@ -102,7 +108,7 @@ func (f *fakeQueries) WebhookAttempts(_ context.Context, project models.ProjectI
 			rows = append(rows, a)
 		}
 	}
-	return rows, f.err
+	return store.AttemptPage{Attempts: rows}, f.err
 }
 
 func (f *fakeQueries) WebhookAttempt(_ context.Context, project models.ProjectID, id string) (

@@ -32,7 +32,8 @@ var english = words{
 		Roles: map[models.Role]string{models.RoleOwner: "Owner", models.RoleMember: "Member"},
 		Actions: map[string]string{
 			"member.added": "Added a member", "member.removed": "Removed a member", "member.invited": "Invited somebody",
-			"member.joined": "Accepted an invitation", "api_key.created": "Created an API key", "api_key.revoked": "Revoked an API key",
+			"member.joined": "Accepted an invitation", "webhook_delivery.retried": "Retried a delivery", "recovery.started": "Retried dead letters",
+			"api_key.created": "Created an API key", "api_key.revoked": "Revoked an API key",
 		},
 	},
 	Invitation: invitationWords{

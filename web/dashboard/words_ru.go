@@ -32,7 +32,8 @@ var russian = words{
 		Roles: map[models.Role]string{models.RoleOwner: "Владелец", models.RoleMember: "Участник"},
 		Actions: map[string]string{
 			"member.added": "Добавлен участник", "member.removed": "Исключён участник", "member.invited": "Отправлено приглашение",
-			"member.joined": "Принято приглашение", "api_key.created": "Создан ключ API", "api_key.revoked": "Отозван ключ API",
+			"member.joined": "Принято приглашение", "webhook_delivery.retried": "Повторена доставка", "recovery.started": "Повторено недоставленное",
+			"api_key.created": "Создан ключ API", "api_key.revoked": "Отозван ключ API",
 		},
 	},
 	Invitation: invitationWords{

@@ -52,11 +52,11 @@ type Words struct {
 
 // NavWords name the pages in the navigation, and its groups.
 type NavWords struct {
-	Monitor, Send, Configure, Learn                              string
-	Overview, Deliveries, DeadLetters, Requests, Jobs, Inspector string
-	Contacts, Messages, Scenarios, Runs                          string
-	Endpoints, Keys, Usage, Members, Docs                        string
-	WaitingF                                                     Forms // beside a counter, for screen readers
+	Monitor, Send, Configure, Learn     string
+	Deliveries, DeadLetters, Jobs       string
+	Contacts, Messages, Scenarios, Runs string
+	Endpoints, Keys, Members, Docs      string
+	WaitingF                            Forms // beside a counter, for screen readers
 }
 
 // WordsIn are the shared texts of a language.

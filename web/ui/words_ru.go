@@ -13,9 +13,9 @@ var russian = Words{
 	Menu: "Меню", Main: "Основное",
 	Nav: NavWords{
 		Monitor: "Наблюдение", Send: "Отправка", Configure: "Настройка", Learn: "Справка",
-		Overview: "Обзор", Deliveries: "Доставки вебхуков", DeadLetters: "Недоставленное", Requests: "Запросы к API", Jobs: "Задания",
-		Inspector: "Инспектор", Contacts: "Контакты", Messages: "Сообщения", Scenarios: "Сценарии", Runs: "Запуски",
-		Endpoints: "Адреса доставки", Keys: "Ключи API", Usage: "Расход и лимиты", Members: "Участники", Docs: "Документация",
+		Deliveries: "Доставки вебхуков", DeadLetters: "Недоставленное", Jobs: "Задания",
+		Contacts: "Контакты", Messages: "Сообщения", Scenarios: "Сценарии", Runs: "Запуски",
+		Endpoints: "Адреса доставки", Keys: "Ключи API", Members: "Участники", Docs: "Документация",
 		WaitingF: Forms{One: "требует внимания: %s", Few: "требуют внимания: %s", Many: "требуют внимания: %s"},
 	},
 	Project: "Проект", Switch: "Перейти", Account: "Учётная запись", SignedInAs: "Вы вошли как", SignOut: "Выйти",

@@ -29,6 +29,8 @@ type detailView struct {
 	Request   requestView
 	Answer    *answerView // nil: none came
 	IDs       []ui.IDLine
+	Retry     retryView
+	Curl      string // the request as a command
 }
 
 // aboutView is the attempt itself.
@@ -101,6 +103,7 @@ func (m reader) detail(a *models.WebhookAttempt, d *models.WebhookDelivery, e *m
 		Texts: m.words, Words: m.shared, ID: a.ID, EventType: ui.Visible(a.EventType),
 		Diagnosis: m.diagnose(*a), Next: m.next(*a, *d, now),
 		About: m.about(a, d), Request: m.request(a, e), Answer: m.answer(a), IDs: m.ids(a, e),
+		Retry: m.retryOf(d), Curl: curl(a, e.Body),
 	}
 }
 
@@ -169,7 +172,7 @@ func (m reader) content(id, name string, c ui.Content) ui.BodyView {
 func (m reader) ids(a *models.WebhookAttempt, e *models.Event) []ui.IDLine {
 	texts := m.words.Attempt
 	return ui.IDLines(m.shared,
-		ui.IDLine{Name: texts.EventID, Value: a.EventID}, ui.IDLine{Name: texts.DeliveryID, Value: a.DeliveryID},
+		ui.IDLine{Name: texts.EventID, Value: a.EventID}, ui.IDLine{Name: texts.DeliveryID, Value: a.DeliveryID, Address: Path + "/" + a.DeliveryID},
 		ui.IDLine{Name: texts.AttemptID, Value: a.ID, Address: pathAttempts + a.ID}, ui.IDLine{Name: texts.EndpointID, Value: a.EndpointID},
 		ui.IDLine{Name: texts.RequestID, Value: a.RequestID}, ui.IDLine{Name: texts.CausingID, Value: e.RequestID})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
+	"github.com/botix-pro/platform/web/dashboard/parts"
 	"github.com/botix-pro/platform/web/ui"
 )
 
@@ -16,19 +17,31 @@ import (
 var templateFiles embed.FS
 
 // Path is the list's address.
-const Path = ui.Root + "/deliveries"
+const Path = ui.Root + "/" + ui.NavDeliveries
+
+// PathDeadLetters is where what was given up is.
+const PathDeadLetters = ui.Root + "/" + ui.NavDeadLetters
 
 const (
 	pathAttempts = ui.Root + "/attempts/"
 	pathNotices  = ui.Root + "/notices/"
 
-	rowsPerPage = 50
+	rowsPerPage = parts.RowsPerPage
 )
 
 // Queries is what these pages ask of the store.
 type Queries interface {
 	// WebhookAttempts lists a project's attempts of the last 14 days, newest first.
-	WebhookAttempts(ctx context.Context, project models.ProjectID, page store.Page) ([]models.WebhookAttempt, error)
+	WebhookAttempts(ctx context.Context, project models.ProjectID, filter store.AttemptFilter, page store.Page) (store.AttemptPage, error)
+	// Delivery returns one delivery with its attempts, in the order they were sent.
+	Delivery(ctx context.Context, project models.ProjectID, id string) (*models.WebhookDelivery, []models.WebhookAttempt, error)
+	// Endpoints lists the project's endpoints, newest first.
+	Endpoints(ctx context.Context, project models.ProjectID, page store.Page) ([]models.WebhookEndpoint, error)
+	// DeadLetters lists dead letters, newest first.
+	DeadLetters(ctx context.Context, project models.ProjectID, filter store.DeadLetterFilter, page store.Page) ([]models.DeadLetter, error)
+	// DeadLetterGroups counts them by endpoint and cause.
+	DeadLetterGroups(ctx context.Context, project models.ProjectID, endpoint *string, after models.DeadLetterGroup, limit int) (
+		[]models.DeadLetterGroup, error)
 	// WebhookAttempt returns one attempt with its delivery and event.
 	WebhookAttempt(ctx context.Context, project models.ProjectID, id string) (
 		*models.WebhookAttempt, *models.WebhookDelivery, *models.Event, error)
@@ -37,6 +50,8 @@ type Queries interface {
 	Notices(ctx context.Context, project models.ProjectID, limit int) ([]models.Notice, error)
 	// DismissNotice takes a notice away.
 	DismissNotice(ctx context.Context, project models.ProjectID, id string) error
+
+	parts.Writer
 }
 
 // Section is the pages about webhook deliveries. It implements [ui.Section].
@@ -44,16 +59,17 @@ type Section struct {
 	queries   Queries
 	views     *ui.Views
 	publicURL string
+	desk      parts.Desk
 }
 
 // New parses the templates. publicURL is the API's base URL without a last
-// slash, for the example request.
-func New(queries Queries, publicURL string) (*Section, error) {
+// slash, for the example request; hint announces lanes that have something due.
+func New(queries Queries, publicURL string, hint func([]store.Lane)) (*Section, error) {
 	views, err := ui.ParseViews(templateFiles)
 	if err != nil {
 		return nil, fmt.Errorf("deliveries: %w", err)
 	}
-	return &Section{queries: queries, views: views, publicURL: publicURL}, nil
+	return &Section{queries: queries, views: views, publicURL: publicURL, desk: parts.Desk{Store: queries, Hint: hint}}, nil
 }
 
 // Pages implements [ui.Section].
@@ -63,18 +79,23 @@ func (s *Section) Pages() map[string]ui.Page {
 		"GET " + pathAttempts + "{id}":         s.showAttempt,
 		"GET " + pathAttempts + "{id}/detail":  s.attemptFragment,
 		"POST " + pathNotices + "{id}/dismiss": s.dismissNotice,
+		"GET " + Path + "/{id}":                s.showDelivery,
+		"POST " + Path + "/{id}/retry":         s.retry,
+		"GET " + PathDeadLetters:               s.deadLetters,
+		"GET " + PathDeadLetters + "/list":     s.deadLettersOf,
+		"GET " + PathDeadLetters + "/retry":    s.askRecovery,
+		"POST " + PathDeadLetters + "/retry":   s.recover,
 	}
 }
 
 // listView is the page of attempts.
 type listView struct {
-	ui.Shell
+	ui.ListView
+
 	Texts   *words
-	Head    ui.Head
 	Notices []noticeView
 	Rows    []rowView
-	Ways    ui.PagesView
-	Empty   ui.Empty // shown when there is nothing yet
+	Reach   *ui.Sentence // how far was searched, where that is not everything; may be nil
 }
 
 // rowView is one attempt in the list.
@@ -96,18 +117,24 @@ type rowView struct {
 
 // listAttempts is the page of attempts, newest first.
 func (s *Section) listAttempts(v *ui.Visit) (ui.Reply, error) {
-	at := ui.PagerOf(v.URL, nil, func(id string) bool { return models.ValidID(models.PrefixAttempt, id) })
-	rows, more, err := s.attemptsOf(v, at)
+	endpoints, err := s.endpoints(v)
 	if err != nil {
 		return ui.Reply{}, err
+	}
+	at := parts.At(v, filters(v, endpoints), func(id string) bool { return models.ValidID(models.PrefixAttempt, id) })
+	filter := filterOf(v, at)
+	var found store.AttemptPage
+	if !at.Faulty() {
+		page := store.Page{Before: at.Before, Limit: rowsPerPage + 1}
+		if found, err = s.queries.WebhookAttempts(v.Context(), v.Member.Project.ID, filter, page); err != nil {
+			return ui.Reply{}, fmt.Errorf("list the attempts: %w", err)
+		}
 	}
 	view := s.listView(v, at)
 	if view.Notices, err = s.notices(v); err != nil {
 		return ui.Reply{}, err
 	}
-	if more {
-		view.Ways.Older = at.Older(rows[len(rows)-1].ID)
-	}
+	rows, more := parts.Cut(found.Attempts)
 	for _, a := range rows {
 		row, err := s.row(v, a, at)
 		if err != nil {
@@ -115,36 +142,42 @@ func (s *Section) listAttempts(v *ui.Visit) (ui.Reply, error) {
 		}
 		view.Rows = append(view.Rows, row)
 	}
+	at.Fill(&view.ListView, more, lastID(rows))
+	view.reach(v, at, found.SearchedTo)
 	return s.views.Page("deliveries", view)
 }
 
-func (s *Section) listView(v *ui.Visit, at ui.Pager) listView {
+func lastID(rows []models.WebhookAttempt) string {
+	if len(rows) == 0 {
+		return ""
+	}
+	return rows[len(rows)-1].ID
+}
+
+// reach says how far back a rare filter was searched for, and leads on from
+// there.
+func (l *listView) reach(v *ui.Visit, at parts.Place, searchedTo string) {
+	made, err := models.TimeOfID(models.PrefixAttempt, searchedTo)
+	if searchedTo == "" || err != nil {
+		return
+	}
+	l.Reach, l.Ways.Older = v.Locale.At(l.Texts.List.Reach, made), at.Older(searchedTo)
+}
+
+func (s *Section) listView(v *ui.Visit, at parts.Place) listView {
 	texts := wordsIn(v.Locale.Language)
-	view := listView{Shell: v.Shell(texts.List.Title, ui.NavDeliveries), Texts: texts}
+	view := listView{ListView: ui.ListView{Shell: v.Shell(texts.List.Title, ui.NavDeliveries)}, Texts: texts}
 	view.Head = ui.Head{
 		Title: texts.List.Title, Lead: texts.List.Lead, Updated: view.Updated(),
 		Refresh: &ui.Link{Name: view.Words.Refresh, Address: at.Newest()},
 	}
-	view.Ways = ui.PagesView{Words: view.Words, Newer: at.Newer()}
 	view.Empty = ui.Empty{Title: texts.List.EmptyTitle, Text: texts.List.EmptyLead, Hint: texts.List.EmptyKey}.
 		WithExample(view.Words, texts.List.Example, s.exampleRequest(v.Member.Project.Mode, v.Now))
 	return view
 }
 
-// attemptsOf reads a page of attempts and whether there are older ones.
-func (s *Section) attemptsOf(v *ui.Visit, at ui.Pager) ([]models.WebhookAttempt, bool, error) {
-	rows, err := s.queries.WebhookAttempts(v.Context(), v.Member.Project.ID, store.Page{Before: at.Before, Limit: rowsPerPage + 1})
-	if err != nil {
-		return nil, false, fmt.Errorf("list the attempts: %w", err)
-	}
-	if len(rows) > rowsPerPage {
-		return rows[:rowsPerPage], true, nil
-	}
-	return rows, false, nil
-}
-
 // row makes one row, unfolded if the address asks for it.
-func (s *Section) row(v *ui.Visit, a models.WebhookAttempt, at ui.Pager) (rowView, error) {
+func (s *Section) row(v *ui.Visit, a models.WebhookAttempt, at parts.Place) (rowView, error) {
 	reader := readerOf(v)
 	row := rowView{
 		Texts: reader.words, ID: a.ID, Outcome: reader.outcome(a), EventType: ui.Visible(a.EventType), Host: ui.HostOf(a.URL),

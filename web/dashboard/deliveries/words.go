@@ -13,6 +13,26 @@ type words struct {
 	Attempt   attemptWords
 	Outcomes  outcomeWords
 	Diagnosis diagnosisWords
+	Filters   filterWords
+	Delivery  deliveryWords
+	Retry     retryWords
+	Dead      deadWords
+}
+
+type filterWords struct{ Status, Class, HTTP, Since, ID string }
+
+type deliveryWords struct{ Title, Attempts, Created, None string }
+
+type retryWords struct{ Button, Done, Queued, InFlight, Cancelled string }
+
+type deadWords struct {
+	Title, Lead, EmptyTitle, EmptyText     string
+	AnsweredF                              string
+	First, Last, Show, GivenUp, KeptUntil  string
+	Question, Rate, RateHintF, RateWrongF  string
+	CountF, RetryAllF, QuestionF, StartedF ui.Forms
+	Causes                                 map[models.DeadLetterCause]string
+	Advice                                 map[models.DeadLetterCause]string // "http": for every status
 }
 
 type listWords struct {
@@ -21,6 +41,7 @@ type listWords struct {
 	Details, Outcome, EventType, Endpoint, Try, Started, Took   string
 	DetailsOfF                                                  string // id
 	Manual                                                      string
+	Reach                                                       string // %s: a time
 	NoOlder                                                     string
 	EmptyTitle, EmptyLead, EmptyKey, Example, PastEnd, ToNewest string
 }
@@ -40,7 +61,7 @@ type attemptWords struct {
 	Title, Back                                                      string
 	Request, Answer, Payload, Headers, Body, IDs, Timing, About      string
 	Outcome, Error, Number, Delivery, Started, Exact, NextTry, Took  string
-	NoNextTry                                                        string
+	NoNextTry, Curl                                                  string
 	URL, Status                                                      string
 	AutomaticF, ManualF                                              string // number, count
 	DNS, Connect, TLS, FirstByte, Total                              string

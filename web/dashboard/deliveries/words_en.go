@@ -1,6 +1,9 @@
 package deliveries
 
-import "github.com/botix-pro/platform/app/models"
+import (
+	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/web/ui"
+)
 
 //nolint:gochecknoglobals // a constant table
 var english = words{
@@ -11,7 +14,7 @@ var english = words{
 		Details: "Details", Outcome: "Outcome", EventType: "Event type", Endpoint: "Endpoint",
 		Try: "Attempt", Started: "Started", Took: "Took",
 		DetailsOfF: "Details of attempt %s", Manual: "by hand",
-		NoOlder:    "There is nothing older: attempts are kept for 14 days.",
+		Reach: "Searched back to %s. Go on with “Older”.", NoOlder: "There is nothing older: attempts are kept for 14 days.",
 		EmptyTitle: "Nothing was delivered in the last 14 days",
 		EmptyLead:  "Each event that one of your webhook endpoints subscribes to is sent there, and each request is listed here. Make an event by creating a contact:",
 		EmptyKey:   "Put one of the project's API keys into the first line.",
@@ -34,7 +37,7 @@ var english = words{
 		Request: "Request", Answer: "Answer", Payload: "Payload", Headers: "Headers", Body: "Body", IDs: "Identifiers",
 		Timing: "Where the time went", About: "This attempt",
 		Outcome: "Outcome", Error: "Error", Number: "Attempt", Delivery: "Delivery", Started: "Started", Exact: "Exactly",
-		NextTry: "Next attempt", NoNextTry: "None is planned", Took: "Took",
+		NextTry: "Next attempt", NoNextTry: "None is planned", Curl: "The request as a curl command", Took: "Took",
 		URL: "URL", Status: "HTTP status",
 		AutomaticF: "%d of %d so far, automatic", ManualF: "%d of %d so far, by hand",
 		DNS: "DNS", Connect: "Connect", TLS: "TLS", FirstByte: "Wait for the answer", Total: "All together",
@@ -94,5 +97,31 @@ var english = words{
 		Cancelled:      "The delivery was cancelled because the endpoint was deleted.",
 		LaterDelivered: "A later attempt delivered the event.",
 		LaterF:         "Later attempts were made. The delivery now: %s.",
+	},
+
+	Filters:  filterWords{Status: "Outcome", Class: "Cause", HTTP: "HTTP status", Since: "In the last", ID: "Event, delivery or request id"},
+	Delivery: deliveryWords{Title: "Webhook delivery", Attempts: "Attempts so far", Created: "Created", None: "Nothing was sent yet, or it was more than 14 days ago."},
+	Retry: retryWords{
+		Button: "Retry", Done: "The retry is queued: the same event goes out again at once. Its outcome appears below.",
+		Queued: "A try is queued already.", InFlight: "It is being sent right now. See how that ends.", Cancelled: "The endpoint was deleted: there is nowhere to send it.",
+	},
+	Dead: deadWords{
+		Title: "Dead letters", Lead: "Deliveries that no longer retry by themselves, by endpoint and cause. They are kept as long as your plan says.",
+		EmptyTitle: "There are no dead letters", EmptyText: "Everything was delivered, or is still being tried.",
+		AnsweredF: "The endpoint answered %s", First: "First:", Last: "Last:", Show: "Show them", GivenUp: "Given up", KeptUntil: "Kept until",
+		Question: "Each is sent again from its first step, under the same event id. You can watch it and stop it. Retry one by hand first if you are not sure.",
+		Rate:     "At most so many a second", RateHintF: "1 to %d; empty: as fast as the endpoint takes them", RateWrongF: "The rate is a whole number from 1 to %d.",
+		CountF: ui.Forms{One: "%s delivery", Many: "%s deliveries"}, RetryAllF: ui.Forms{One: "Retry %s", Many: "Retry all %s"},
+		QuestionF: ui.Forms{One: "Retry %s delivery?", Many: "Retry %s deliveries?"}, StartedF: ui.Forms{One: "Retrying %s delivery.", Many: "Retrying %s deliveries."},
+		Causes: map[models.DeadLetterCause]string{
+			models.CauseRetriesExhausted: "All retries were used up", models.CauseWorkerLost: "Our senders stopped again and again",
+			models.CauseHeldExpired: "Held until it expired",
+		},
+		Advice: map[models.DeadLetterCause]string{
+			models.CauseRetriesExhausted: "Look at the last attempt to see what kept failing, mend it, retry one, then all.",
+			models.CauseWorkerLost:       "This is a fault of ours, not of your endpoint. Retry them.",
+			models.CauseHeldExpired:      "The endpoint was paused or disabled for too long. Resume it, then retry them.",
+			"http":                       "The endpoint refused these for good, so they were not tried again. Mend what it refuses, retry one, then all.",
+		},
 	},
 }

@@ -1,6 +1,9 @@
 package deliveries
 
-import "github.com/botix-pro/platform/app/models"
+import (
+	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/web/ui"
+)
 
 //nolint:gochecknoglobals // a constant table
 var russian = words{
@@ -11,7 +14,7 @@ var russian = words{
 		Details: "Подробности", Outcome: "Итог", EventType: "Тип события", Endpoint: "Адрес",
 		Try: "Попытка", Started: "Начало", Took: "Длилась",
 		DetailsOfF: "Подробности попытки %s", Manual: "вручную",
-		NoOlder:    "Старше ничего нет: попытки хранятся 14 дней.",
+		Reach: "Просмотрено до %s. Дальше – кнопкой «Старше».", NoOlder: "Старше ничего нет: попытки хранятся 14 дней.",
 		EmptyTitle: "За последние 14 дней ничего не доставлялось",
 		EmptyLead:  "Каждое событие, на которое подписан ваш адрес, отправляется туда, и каждый такой запрос виден здесь. Чтобы событие появилось, создайте контакт:",
 		EmptyKey:   "Подставьте в первую строку один из ключей API проекта.",
@@ -34,7 +37,7 @@ var russian = words{
 		Request: "Запрос", Answer: "Ответ", Payload: "Данные", Headers: "Заголовки", Body: "Тело", IDs: "Идентификаторы",
 		Timing: "На что ушло время", About: "Эта попытка",
 		Outcome: "Итог", Error: "Ошибка", Number: "Попытка", Delivery: "Доставка", Started: "Начало", Exact: "Точно",
-		NextTry: "Следующая попытка", NoNextTry: "Не запланирована", Took: "Длилась",
+		NextTry: "Следующая попытка", NoNextTry: "Не запланирована", Curl: "Запрос командой curl", Took: "Длилась",
 		URL: "URL", Status: "Статус HTTP",
 		AutomaticF: "%d из %d на сейчас, автоматическая", ManualF: "%d из %d на сейчас, вручную",
 		DNS: "DNS", Connect: "Соединение", TLS: "TLS", FirstByte: "Ожидание ответа", Total: "Всего",
@@ -94,5 +97,33 @@ var russian = words{
 		Cancelled:      "Доставка отменена: адрес удалён.",
 		LaterDelivered: "Событие доставлено более поздней попыткой.",
 		LaterF:         "Были и более поздние попытки. Состояние доставки: %s.",
+	},
+
+	Filters:  filterWords{Status: "Итог", Class: "Причина", HTTP: "Статус HTTP", Since: "За последние", ID: "Событие, доставка или запрос"},
+	Delivery: deliveryWords{Title: "Доставка вебхука", Attempts: "Попыток", Created: "Создана", None: "Ещё ничего не отправлено, или это было больше 14 дней назад."},
+	Retry: retryWords{
+		Button: "Повторить", Done: "Повтор поставлен в очередь: то же событие уйдёт сейчас же. Итог появится ниже.",
+		Queued: "Попытка уже в очереди.", InFlight: "Прямо сейчас идёт отправка. Дождитесь её итога.", Cancelled: "Адрес удалён: отправлять некуда.",
+	},
+	Dead: deadWords{
+		Title: "Недоставленное", Lead: "Доставки, которые сами больше не повторяются, – по адресам и причинам. Хранятся столько, сколько велит тариф.",
+		EmptyTitle: "Недоставленного нет", EmptyText: "Всё доставлено или ещё повторяется.",
+		AnsweredF: "Адрес ответил %s", First: "Первая:", Last: "Последняя:", Show: "Показать", GivenUp: "Прекращена", KeptUntil: "Хранится до",
+		Question: "Каждая уйдёт снова с первого шага, с тем же идентификатором события. За ходом можно следить и остановить его. Если сомневаетесь, сначала повторите одну вручную.",
+		Rate:     "Не больше стольких в секунду", RateHintF: "От 1 до %d; пусто – так быстро, как принимает адрес", RateWrongF: "Скорость – целое число от 1 до %d.",
+		CountF:    ui.Forms{One: "%s доставка", Few: "%s доставки", Many: "%s доставок"},
+		RetryAllF: ui.Forms{One: "Повторить %s", Few: "Повторить все %s", Many: "Повторить все %s"},
+		QuestionF: ui.Forms{One: "Повторить %s доставку?", Few: "Повторить %s доставки?", Many: "Повторить %s доставок?"},
+		StartedF:  ui.Forms{One: "Повторяем %s доставку.", Few: "Повторяем %s доставки.", Many: "Повторяем %s доставок."},
+		Causes: map[models.DeadLetterCause]string{
+			models.CauseRetriesExhausted: "Исчерпаны все повторы", models.CauseWorkerLost: "Наши отправители раз за разом останавливались",
+			models.CauseHeldExpired: "Задержана, пока не истёк срок",
+		},
+		Advice: map[models.DeadLetterCause]string{
+			models.CauseRetriesExhausted: "Посмотрите последнюю попытку, устраните причину, повторите одну, потом все.",
+			models.CauseWorkerLost:       "Это наша ошибка, а не вашего адреса. Повторите их.",
+			models.CauseHeldExpired:      "Адрес слишком долго был приостановлен или отключён. Включите его и повторите.",
+			"http":                       "Адрес отказал окончательно, поэтому повторов не было. Устраните причину отказа, повторите одну, потом все.",
+		},
 	},
 }

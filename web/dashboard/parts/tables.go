@@ -15,7 +15,7 @@ const (
 	PathScenarios = "/scenarios/"
 	PathRuns      = "/runs/"
 	PathJobs      = "/jobs/"
-	PathRequests  = "/requests/"
+	PathRequests  = "/deliveries?id=" // what a request caused
 )
 
 // How much of a list stands on one page, and on another thing's page.
@@ -97,7 +97,7 @@ func Events(v *ui.Visit, list []models.Event) ui.Table {
 	for _, e := range list {
 		table.Rows = append(table.Rows, []ui.Cell{
 			{Text: ui.Visible(e.Type), Code: true, Note: e.ID}, Moment(v.Locale.Time(e.CreatedAt)),
-			{Links: []ui.Link{{Name: w.ShowDeliveries, Address: ui.Root + "/deliveries?" + url.Values{"event": {e.ID}}.Encode()}}},
+			{Links: []ui.Link{{Name: w.ShowDeliveries, Address: ui.Root + "/deliveries?" + url.Values{"id": {e.ID}}.Encode()}}},
 			ui.IDCell(PathRequests, e.RequestID),
 		})
 	}
