@@ -2,9 +2,11 @@ package handlers
 
 import (
 	"context"
+	"fmt"
 	"maps"
 
 	"github.com/botix-pro/platform/api"
+	"github.com/botix-pro/platform/app/actions"
 	"github.com/botix-pro/platform/app/middleware"
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
@@ -40,7 +42,11 @@ func (a *API) prepareEndpointPatch(ctx context.Context, r *middleware.Request) (
 // updateEndpoint is PATCH /webhook-endpoints/{id}, a merge patch (RFC 7396).
 func (a *API) updateEndpoint(ctx context.Context, tx *store.Tx, r *middleware.Request) (middleware.Result, error) {
 	patch, _ := r.Prepared.(endpointPatch)
-	endpoint, err := lockEndpoint(ctx, tx, r)
+	id, err := pathID(r, models.PrefixEndpoint)
+	if err != nil {
+		return middleware.Result{}, err
+	}
+	endpoint, err := actions.LockEndpoint(ctx, tx, causeOf(r), id)
 	if err != nil {
 		return middleware.Result{}, err
 	}
@@ -48,10 +54,10 @@ func (a *API) updateEndpoint(ctx context.Context, tx *store.Tx, r *middleware.Re
 	if err := validateEndpoint(endpoint); err != nil {
 		return middleware.Result{}, err
 	}
-	result, err := saveEndpoint(tx, endpoint)
-	if err != nil {
-		return middleware.Result{}, err
+	if err := actions.SaveEndpoint(tx, endpoint); err != nil {
+		return middleware.Result{}, fmt.Errorf("save endpoint: %w", err)
 	}
+	result := endpointResult(endpoint)
 	shown := showEndpoint(endpoint)
 	shown.Warnings = patch.warnings
 	result.Body = shown

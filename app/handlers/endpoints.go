@@ -2,13 +2,13 @@ package handlers
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"time"
 
 	"github.com/botix-pro/platform/api"
+	"github.com/botix-pro/platform/app/actions"
 	"github.com/botix-pro/platform/app/middleware"
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
@@ -86,7 +86,7 @@ func (a *API) createEndpoint(_ context.Context, tx *store.Tx, r *middleware.Requ
 	shown := api.WebhookEndpointWithSecret{WebhookEndpoint: showEndpoint(endpoint), Secret: secret}
 	shown.Warnings = input.warnings
 	return middleware.Result{
-		Status: http.StatusCreated, Body: shown, Location: "/webhook-endpoints/" + endpoint.ID, ETag: endpointTag(endpoint), Secret: true,
+		Status: http.StatusCreated, Body: shown, Location: "/webhook-endpoints/" + endpoint.ID, ETag: actions.EndpointTag(endpoint), Secret: true,
 	}, nil
 }
 
@@ -130,17 +130,12 @@ func (a *API) deleteEndpoint(ctx context.Context, tx *store.Tx, r *middleware.Re
 	if err := noBody(r); err != nil {
 		return middleware.Result{}, err
 	}
-	endpoint, err := lockEndpoint(ctx, tx, r)
+	id, err := pathID(r, models.PrefixEndpoint)
 	if err != nil {
 		return middleware.Result{}, err
 	}
-	endpoint.Status, endpoint.Secrets, endpoint.Headers = models.EndpointDeleted, nil, nil
-	tx.CancelWaiting(endpoint.ID, store.AtOnce)
-	if err := releaseHeld(ctx, tx, r, endpoint.ID, models.DeliveryCancelled); err != nil {
-		return middleware.Result{}, err
-	}
-	if _, err := saveEndpoint(tx, endpoint); err != nil {
-		return middleware.Result{}, err
+	if err := actions.DeleteEndpoint(ctx, tx, causeOf(r), id); err != nil {
+		return middleware.Result{}, fmt.Errorf("delete endpoint: %w", err)
 	}
 	return middleware.Result{Status: http.StatusNoContent}, nil
 }
@@ -150,15 +145,15 @@ func (a *API) pauseEndpoint(ctx context.Context, tx *store.Tx, r *middleware.Req
 	if err := noBody(r); err != nil {
 		return middleware.Result{}, err
 	}
-	endpoint, err := lockEndpoint(ctx, tx, r)
+	id, err := pathID(r, models.PrefixEndpoint)
 	if err != nil {
 		return middleware.Result{}, err
 	}
-	if endpoint.Status == models.EndpointPaused {
-		return endpointResult(endpoint), nil
+	endpoint, err := actions.PauseEndpoint(ctx, tx, causeOf(r), id)
+	if err != nil {
+		return middleware.Result{}, fmt.Errorf("pause endpoint: %w", err)
 	}
-	endpoint.Status = models.EndpointPaused
-	return saveEndpoint(tx, endpoint)
+	return endpointResult(endpoint), nil
 }
 
 // resumeEndpoint is POST /webhook-endpoints/{id}/resume: it also says what
@@ -168,34 +163,21 @@ func (a *API) resumeEndpoint(ctx context.Context, tx *store.Tx, r *middleware.Re
 	if err != nil {
 		return middleware.Result{}, err
 	}
-	endpoint, err := lockEndpoint(ctx, tx, r)
+	id, err := pathID(r, models.PrefixEndpoint)
 	if err != nil {
 		return middleware.Result{}, err
 	}
-	switch held := valueOr(input.Held, api.HeldDeliveriesDeliver); held {
-	case api.HeldDeliveriesDeliver:
-		err = releaseHeld(ctx, tx, r, endpoint.ID, models.DeliveryPending)
-	case api.HeldDeliveriesDiscard:
-		err = releaseHeld(ctx, tx, r, endpoint.ID, models.DeliveryCancelled)
-	case api.HeldDeliveriesKeep:
-	default:
-		err = models.Invalid(models.FieldError{Pointer: "/held", Code: fieldFormat, Detail: "held is deliver, keep or discard."})
+	held, ok := map[api.HeldDeliveries]models.DeliveryStatus{
+		api.HeldDeliveriesDeliver: models.DeliveryPending, api.HeldDeliveriesDiscard: models.DeliveryCancelled, api.HeldDeliveriesKeep: "",
+	}[valueOr(input.Held, api.HeldDeliveriesDeliver)]
+	if !ok {
+		return middleware.Result{}, models.Invalid(models.FieldError{Pointer: "/held", Code: fieldFormat, Detail: "held is deliver, keep or discard."})
 	}
+	endpoint, err := actions.ResumeEndpoint(ctx, tx, causeOf(r), id, held)
 	if err != nil {
-		return middleware.Result{}, err
+		return middleware.Result{}, fmt.Errorf("resume endpoint: %w", err)
 	}
-	endpoint.Status = models.EndpointActive
-	return saveEndpoint(tx, endpoint)
-}
-
-// releaseHeld decides about what was held for an endpoint that this transaction
-// has locked.
-func releaseHeld(ctx context.Context, tx *store.Tx, r *middleware.Request, endpoint string, to models.DeliveryStatus) error {
-	err := tx.ReleaseAllHeld(ctx, models.HeldRelease{EndpointID: endpoint, To: to}, newJob(r))
-	if err != nil {
-		return fmt.Errorf("release what was held: %w", err)
-	}
-	return nil
+	return endpointResult(endpoint), nil
 }
 
 // testEndpoint is POST /webhook-endpoints/{id}/test: an event to this endpoint
@@ -204,28 +186,15 @@ func (a *API) testEndpoint(ctx context.Context, tx *store.Tx, r *middleware.Requ
 	if err := noBody(r); err != nil {
 		return middleware.Result{}, err
 	}
-	endpoint, err := lockEndpoint(ctx, tx, r)
+	id, err := pathID(r, models.PrefixEndpoint)
 	if err != nil {
 		return middleware.Result{}, err
 	}
-	if endpoint.Status != models.EndpointActive {
-		return middleware.Result{}, store.NotActive(endpoint.Status)
-	}
-	data, err := json.Marshal(testData{EndpointID: endpoint.ID, Message: "This is a test event. It was asked for by hand and means nothing."})
+	delivery, err := actions.TestEndpoint(ctx, tx, causeOf(r), id)
 	if err != nil {
-		return middleware.Result{}, fmt.Errorf("encode the test event: %w", err)
+		return middleware.Result{}, fmt.Errorf("test endpoint: %w", err)
 	}
-	event := newEvent(tx, r, models.EventEndpointTest, models.SourcePlatform)
-	if err := event.SetData(data, models.Subject{ID: endpoint.ID, Object: endpointObject}); err != nil {
-		return middleware.Result{}, fmt.Errorf("build the test event: %w", err)
-	}
-	return acceptedDelivery(tx.AppendEventTo(event, endpoint.ID)), nil
-}
-
-// testData is what a test event says.
-type testData struct {
-	EndpointID string `json:"endpoint_id"`
-	Message    string `json:"message"`
+	return acceptedDelivery(delivery), nil
 }
 
 // rotateSecret is POST /webhook-endpoints/{id}/rotate-secret. Its answer is one
@@ -241,57 +210,24 @@ func (a *API) rotateSecret(ctx context.Context, tx *store.Tx, r *middleware.Requ
 	if err := found.err(); err != nil {
 		return middleware.Result{}, err
 	}
-	endpoint, err := lockEndpoint(ctx, tx, r)
+	id, err := pathID(r, models.PrefixEndpoint)
 	if err != nil {
 		return middleware.Result{}, err
 	}
-	secret := webhooks.NewSecret().Reveal()
-	until := rotate(endpoint, secret, tx.Now(), time.Duration(hours)*time.Hour)
-	result, err := saveEndpoint(tx, endpoint)
+	endpoint, secret, until, err := actions.RotateSecret(ctx, tx, causeOf(r), id, time.Duration(hours)*time.Hour)
+	if err != nil {
+		return middleware.Result{}, fmt.Errorf("rotate the secret: %w", err)
+	}
+	result := endpointResult(endpoint)
 	result.Body = api.WebhookEndpointWithSecret{
 		WebhookEndpoint: showEndpoint(endpoint), Secret: secret, PreviousSecretExpiresAt: api.TimestampPtr(until),
 	}
 	result.Secret = true
-	return result, err
-}
-
-// rotate puts the new secret first. The one before signs as well until the
-// overlap ends; without one it is dropped at once. Older ones are dropped.
-func rotate(endpoint *models.WebhookEndpoint, secret string, now time.Time, overlap time.Duration) *time.Time {
-	previous := endpoint.Secrets[0].Value
-	endpoint.Secrets = []models.EndpointSecret{{Value: secret}}
-	if overlap == 0 {
-		return nil
-	}
-	until := now.Add(overlap)
-	endpoint.Secrets = append(endpoint.Secrets, models.EndpointSecret{Value: previous, ExpiresAt: &until})
-	return &until
-}
-
-// lockEndpoint returns the path's endpoint, at the version that If-Match names.
-func lockEndpoint(ctx context.Context, tx *store.Tx, r *middleware.Request) (*models.WebhookEndpoint, error) {
-	id, err := pathID(r, models.PrefixEndpoint)
-	if err != nil {
-		return nil, err
-	}
-	endpoint, err := tx.LockEndpoint(ctx, id)
-	if err != nil {
-		return nil, fmt.Errorf("lock endpoint: %w", err)
-	}
-	return endpoint, checkMatch(r, endpointTag(endpoint))
-}
-
-func saveEndpoint(tx *store.Tx, endpoint *models.WebhookEndpoint) (middleware.Result, error) {
-	endpoint.UpdatedAt = tx.Now()
-	endpoint.Version++
-	if err := tx.UpdateEndpoint(endpoint); err != nil {
-		return middleware.Result{}, fmt.Errorf("update endpoint: %w", err)
-	}
-	return endpointResult(endpoint), nil
+	return result, nil
 }
 
 func endpointResult(endpoint *models.WebhookEndpoint) middleware.Result {
-	return middleware.Result{Status: http.StatusOK, Body: showEndpoint(endpoint), ETag: endpointTag(endpoint)}
+	return middleware.Result{Status: http.StatusOK, Body: showEndpoint(endpoint), ETag: actions.EndpointTag(endpoint)}
 }
 
 // showEndpoint shows an endpoint without its secrets and its headers' values.
@@ -306,8 +242,6 @@ func showEndpoint(e *models.WebhookEndpoint) api.WebhookEndpoint {
 		CreatedAt: api.Timestamp(e.CreatedAt), UpdatedAt: api.Timestamp(e.UpdatedAt),
 	}
 }
-
-func endpointTag(e *models.WebhookEndpoint) string { return fmt.Sprintf(`"%d"`, e.Version) }
 
 func valueOr[T any](value *T, otherwise T) T {
 	if value == nil {

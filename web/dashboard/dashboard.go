@@ -21,6 +21,7 @@ import (
 	"github.com/botix-pro/platform/internal/clock"
 	"github.com/botix-pro/platform/web/dashboard/contacts"
 	"github.com/botix-pro/platform/web/dashboard/deliveries"
+	"github.com/botix-pro/platform/web/dashboard/endpoints"
 	"github.com/botix-pro/platform/web/dashboard/jobs"
 	"github.com/botix-pro/platform/web/dashboard/keys"
 	"github.com/botix-pro/platform/web/dashboard/messages"
@@ -81,6 +82,7 @@ type Queries interface {
 
 	deliveries.Queries
 	keys.Queries
+	endpoints.Queries
 	contacts.Queries
 	messages.Queries
 	jobs.Queries
@@ -189,7 +191,11 @@ func newSections(cfg Config) ([]ui.Section, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []ui.Section{attempts, apiKeys, people, sent, work, flows}, nil
+	receivers, err := endpoints.New(cfg.Queries, cfg.Hint)
+	if err != nil {
+		return nil, err
+	}
+	return []ui.Section{attempts, receivers, apiKeys, people, sent, work, flows}, nil
 }
 
 // Close stops the deletion of expired sessions. It may be called again.

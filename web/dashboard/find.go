@@ -23,7 +23,7 @@ func find(v *ui.Visit) (ui.Reply, error) {
 func addressOf(id string) string {
 	for prefix, base := range map[string]string{
 		models.PrefixAttempt: "/attempts/", models.PrefixDelivery: "/deliveries/", models.PrefixEvent: "/deliveries?id=",
-		models.PrefixRequest: "/deliveries?id=", models.PrefixEndpoint: "/deliveries?endpoint=", models.PrefixContact: "/contacts/",
+		models.PrefixRequest: "/deliveries?id=", models.PrefixEndpoint: "/endpoints/", models.PrefixContact: "/contacts/",
 		models.PrefixMessage: "/messages/", models.PrefixScenario: "/scenarios/", models.PrefixRun: "/runs/", models.PrefixJob: "/jobs/",
 	} {
 		if models.ValidID(prefix, id) {

@@ -32,7 +32,12 @@ var english = words{
 		Roles: map[models.Role]string{models.RoleOwner: "Owner", models.RoleMember: "Member"},
 		Actions: map[string]string{
 			"member.added": "Added a member", "member.removed": "Removed a member", "member.invited": "Invited somebody",
-			"member.joined": "Accepted an invitation", "webhook_delivery.retried": "Retried a delivery", "recovery.started": "Retried dead letters",
+			"member.joined": "Accepted an invitation", "webhook_endpoint.paused": "Paused an endpoint",
+			"webhook_endpoint.resumed":        "Resumed an endpoint",
+			"webhook_endpoint.tested":         "Sent a test event",
+			"webhook_endpoint.secret_rotated": "Rotated a secret",
+			"webhook_endpoint.deleted":        "Deleted an endpoint",
+			"webhook_delivery.retried":        "Retried a delivery", "recovery.started": "Retried dead letters",
 			"api_key.created": "Created an API key", "api_key.revoked": "Revoked an API key",
 		},
 	},

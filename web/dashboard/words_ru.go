@@ -32,7 +32,12 @@ var russian = words{
 		Roles: map[models.Role]string{models.RoleOwner: "Владелец", models.RoleMember: "Участник"},
 		Actions: map[string]string{
 			"member.added": "Добавлен участник", "member.removed": "Исключён участник", "member.invited": "Отправлено приглашение",
-			"member.joined": "Принято приглашение", "webhook_delivery.retried": "Повторена доставка", "recovery.started": "Повторено недоставленное",
+			"member.joined": "Принято приглашение", "webhook_endpoint.paused": "Приостановлен адрес",
+			"webhook_endpoint.resumed":        "Включён адрес",
+			"webhook_endpoint.tested":         "Отправлено пробное событие",
+			"webhook_endpoint.secret_rotated": "Сменён секрет",
+			"webhook_endpoint.deleted":        "Удалён адрес",
+			"webhook_delivery.retried":        "Повторена доставка", "recovery.started": "Повторено недоставленное",
 			"api_key.created": "Создан ключ API", "api_key.revoked": "Отозван ключ API",
 		},
 	},

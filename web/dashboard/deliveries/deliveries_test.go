@@ -224,7 +224,7 @@ func TestDeliveriesInTheBrowser(t *testing.T) {
 			tab.RequireQuiet(d.URL)
 		})
 	}
-	t.Run("retries by keyboard", func(t *testing.T) { //nolint:paralleltest // one browser, one site
+	t.Run("retries by keyboard", func(t *testing.T) {
 		tab := d.Tab(t, running, ui.English, deliveries.Path+"/"+dead.delivery)
 		tab.TabTo("main form .primary")
 		tab.Press("\r")
