@@ -17,7 +17,7 @@ var english = Words{
 	},
 	Channels:   map[models.Channel]string{models.ChannelSandbox: "Sandbox", models.ChannelEmail: "E-mail", models.ChannelTelegram: "Telegram"},
 	NoMessages: "No messages yet.", NoRuns: "No runs yet.",
-	NoEvents: "The events of its changes are no longer kept.",
+	NoEvents: "There are no events about it yet, or they are no longer kept.",
 	Messages: "Messages", Runs: "Runs", Events: "Events",
 	Filters: "Filters", Apply: "Apply", FilterF: "%s: %s",
 	NoMatch: "Nothing matches", NoMatchHint: "Take a filter away, or look for something else.",

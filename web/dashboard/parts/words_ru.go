@@ -17,7 +17,7 @@ var russian = Words{
 	},
 	Channels:   map[models.Channel]string{models.ChannelSandbox: "Песочница", models.ChannelEmail: "Электронная почта", models.ChannelTelegram: "Telegram"},
 	NoMessages: "Сообщений пока нет.", NoRuns: "Запусков пока нет.",
-	NoEvents: "События об изменениях больше не хранятся.",
+	NoEvents: "Событий ещё нет, или они больше не хранятся.",
 	Messages: "Сообщения", Runs: "Запуски", Events: "События",
 	Filters: "Фильтры", Apply: "Применить", FilterF: "%s: %s",
 	NoMatch: "Ничего не найдено", NoMatchHint: "Уберите один из фильтров или поищите другое.",

@@ -104,7 +104,7 @@ func worksByKeyboard(t *testing.T, running *browser.Browser) {
 	tab.Wait("dialog[open]")
 	tab.TabTo("dialog .danger")
 	tab.Press("\r")
-	tab.Wait(".done")
+	tab.WaitText(".done", "The run was cancelled.")
 	run, _, _, err = s.Store.Run(s.Context(), s.Project.ID, run.ID)
 	require.NoError(t, err)
 	require.Equal(t, models.RunCancelled, run.Status)

@@ -10,10 +10,11 @@ import (
 	"github.com/botix-pro/platform/web/ui"
 )
 
-// How much of a text fits into a step of the drawing, in characters.
+// How much fits into a step of the drawing, in characters.
 const (
 	titleRunes = 26
 	briefRunes = 28
+	iconRoom   = 19 // what the state's icon takes, in pixels
 )
 
 // flowView is a drawing: template "flow".
@@ -35,6 +36,7 @@ type nodeView struct {
 	Title   string
 	BriefY  int
 	Brief   string // may be empty
+	StateX  int    // where it begins
 	StateY  int
 	State   string // may be empty
 	Icon    string // the state's; may be empty
@@ -127,7 +129,9 @@ func (p *drawing) node(i int, s *spot, reachable bool) nodeView {
 			node.Class += " flow-untouched"
 		}
 		node.StateY, node.State, node.Icon = y+62, word, stepPills[status]
-		node.IconX, node.IconY = x-8-33*len([]rune(word))/10, y+51
+		// The icon and the word are in the middle together; a character takes 7 or less.
+		node.IconX, node.IconY = x-(iconRoom+7*len([]rune(word)))/2, y+51
+		node.StateX = node.IconX + iconRoom
 		seen += " " + word
 	}
 	node.Label = seen + ", " + fmt.Sprintf(p.words.StepF, i+1, kind)
