@@ -238,6 +238,21 @@ func TestOthersMessagesDoNotExist(t *testing.T) {
 	}
 }
 
+// The events about a message are found by its times and its id: another
+// project's, of the same moment and with the same id in them, are not among them.
+func TestEventsOfAnotherProjectAreNotAmongAMessages(t *testing.T) {
+	t.Parallel()
+	s := dashtest.New(t)
+	project, _ := s.NewProject("Other")
+	m := newMessage(t, s, s.Project, newContact(t, s, s.Project), text("Hello"))
+	s.Exec(`INSERT INTO events (project_id, id, type, source, api_version, request_id, body, created_at)
+		SELECT $2, id, 'message.stolen', source, api_version, request_id, body, created_at FROM events WHERE project_id = $1 AND type = 'message.queued'`,
+		string(s.Project.ID), string(project.ID))
+	body := s.Get(path + "/" + m.ID).Body
+	require.Contains(t, body, "message.queued")
+	require.NotContains(t, body, "message.stolen")
+}
+
 func TestStoredScriptsAreText(t *testing.T) {
 	t.Parallel()
 	s := dashtest.New(t)
