@@ -99,7 +99,7 @@ func facts(v *ui.Visit, j *models.Job) []ui.Fact {
 	}
 	var about models.Recovery
 	if j.Type != models.JobContactsBulk && json.Unmarshal(j.Params, &about) == nil {
-		list = append(list, ui.Fact{Name: w.Endpoint, Cell: ui.IDCell("/endpoints/", about.EndpointID)})
+		list = append(list, ui.Fact{Name: w.Endpoint, Cell: ui.IDCell(parts.PathEndpoints, about.EndpointID)})
 	}
 	return list
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/botix-pro/platform/internal/testenv"
 	"github.com/botix-pro/platform/test/dashtest"
 	"github.com/botix-pro/platform/web/dashboard/messages"
+	"github.com/botix-pro/platform/web/dashboard/parts"
 	"github.com/botix-pro/platform/web/ui"
 )
 
@@ -98,7 +99,7 @@ func TestEveryStateIsShownInBothLanguages(t *testing.T) {
 			require.Contains(t, got.Body, `aria-current="step"`)
 			require.Contains(t, got.Body, contact.ID)
 			require.Contains(t, got.Body, "message.queued", "the event of its creation")
-			require.Contains(t, got.Body, "/developers/requests/"+m.RequestID)
+			require.Contains(t, got.Body, `href="`+ui.Root+parts.PathRequests+m.RequestID+`"`)
 			following := status == models.MessageQueued || status == models.MessageSending
 			require.Equal(t, following, strings.Contains(got.Body, "data-live"), "it follows what happens while something does")
 			require.Contains(t, s.Get(path+"/"+m.ID+"/live", header).Body, `id="message"`)

@@ -15,7 +15,8 @@ const (
 	PathScenarios = "/scenarios/"
 	PathRuns      = "/runs/"
 	PathJobs      = "/jobs/"
-	PathRequests  = "/deliveries?id=" // what a request caused
+	PathRequests  = "/deliveries?id="       // what a request caused
+	PathEndpoints = "/deliveries?endpoint=" // what was sent to an endpoint
 )
 
 // How much of a list stands on one page, and on another thing's page.
