@@ -41,9 +41,11 @@ CREATE TABLE audit_entries (
     action     text        NOT NULL,
     subject    text        NOT NULL, -- the id of what it was done to
     detail     text        NOT NULL DEFAULT '',
+    once       text COLLATE "C", -- of the form: sent twice, it acts once
     created_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (project_id, id)
 );
+CREATE UNIQUE INDEX audit_entries_once ON audit_entries (project_id, action, once) WHERE once IS NOT NULL;
 CREATE INDEX audit_entries_by_subject ON audit_entries (project_id, subject, id);
 
 -- The shape that the session library (scs) expects. Tokens are stored hashed.

@@ -165,11 +165,14 @@ type Invitation struct {
 
 // AuditEntry is one thing that a person did in the dashboard.
 type AuditEntry struct {
-	ID        string
-	Actor     string // the person's address
-	Action    string // "api_key.created"
-	Subject   string // the id of what it was done to
-	Detail    string // may be empty
+	ID      string
+	Actor   string // the person's address
+	Action  string // "api_key.created"
+	Subject string // the id of what it was done to
+	Detail  string // may be empty
+	// Once is the mark of the form that was sent, the same each time it is sent; nil
+	// where doing it again is no other deed.
+	Once      *string
 	CreatedAt time.Time
 }
 

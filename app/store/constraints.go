@@ -22,8 +22,10 @@ const (
 
 // constraintErrors says what a violated constraint means to a caller. One that
 // is missing here is a fault of ours and answers INTERNAL_ERROR.
-var constraintErrors = map[string]func() *models.Error{
-	"contacts_external_id_unique": models.ContactExists,
+var constraintErrors = map[string]func() error{
+	"contacts_external_id_unique": func() error { return models.ContactExists() },
+	"audit_entries_once":          func() error { return ErrRepeated },
+	"users_email_key":             func() error { return ErrUserExists },
 }
 
 // translate turns a violated constraint that a caller caused into the error

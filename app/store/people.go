@@ -12,11 +12,17 @@ import (
 // ErrLastOwner is returned where a project would be left without an owner.
 var ErrLastOwner = errors.New("a project needs an owner")
 
+// ErrRepeated is returned where the same form did the same before.
+var ErrRepeated = errors.New("this form was sent before")
+
+// ErrUserExists is returned where somebody has the address already.
+var ErrUserExists = errors.New("there is a user with this address")
+
 const (
 	sqlCreateUser = `INSERT INTO users (id, email, password_hash, created_at) VALUES ($1, $2, $3, $4)`
-	sqlAddMember  = `
+	sqlSetMember  = `
 		INSERT INTO project_members (project_id, user_id, role) VALUES ($1, $2, $3)
-		ON CONFLICT (project_id, user_id) DO NOTHING`
+		ON CONFLICT (project_id, user_id) DO UPDATE SET role = excluded.role`
 	sqlMemberships = `
 		SELECT p.id, p.name, p.mode, p.plan_id, p.api_version, p.created_at, m.role
 		FROM project_members m JOIN users u ON u.id = m.user_id JOIN projects p ON p.id = m.project_id
@@ -26,7 +32,7 @@ const (
 		FROM project_members m JOIN users u ON u.id = m.user_id
 		WHERE m.project_id = ? ORDER BY u.email`
 	sqlAudit = `
-		INSERT INTO audit_entries (project_id, id, actor, action, subject, detail, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`
+		INSERT INTO audit_entries (project_id, id, actor, action, subject, detail, once, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 	// A second invitation of the same address takes the place of the first.
 	sqlInvite = `
 		INSERT INTO invitations (project_id, id, token_hash, email, role, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -42,51 +48,60 @@ func (tx *Tx) CreateUser(u models.User) { tx.createMember(u, models.RoleOwner) }
 
 func (tx *Tx) createMember(u models.User, role models.Role) {
 	tx.exec(sqlCreateUser, u.ID, u.Email, u.PasswordHash, u.CreatedAt)
-	tx.AddMember(u.ID, role)
+	tx.exec(sqlSetMember, string(tx.project), u.ID, string(role))
 }
 
-// AddMember queues that a user is a member of the project. Who is one already
-// keeps their role.
-func (tx *Tx) AddMember(user string, role models.Role) {
-	tx.exec(sqlAddMember, string(tx.project), user, string(role))
+// SetMember makes a user a member of the project with a role, whether or not they
+// are one already, or returns [ErrLastOwner].
+func (tx *Tx) SetMember(ctx context.Context, user string, role models.Role) error {
+	_, last, err := tx.lockMember(ctx, user)
+	switch {
+	case err != nil:
+		return err
+	case last && role != models.RoleOwner:
+		return ErrLastOwner
+	}
+	tx.exec(sqlSetMember, string(tx.project), user, string(role))
+	return nil
 }
 
 // RemoveMember takes a user out of the project, or returns [ErrNotFound], or
 // [ErrLastOwner]. Two owners who remove each other wait for each other, and one
 // of them stays.
 func (tx *Tx) RemoveMember(ctx context.Context, user string) error {
-	people, err := tx.lockPeople(ctx)
-	if err != nil {
-		return err
-	}
-	owners, found := 0, models.Role("")
-	for _, person := range people {
-		if person.Role == models.RoleOwner {
-			owners++
-		}
-		if person.UserID == user {
-			found = person.Role
-		}
-	}
+	role, last, err := tx.lockMember(ctx, user)
 	switch {
-	case found == "":
+	case err != nil:
+		return err
+	case role == "":
 		return notFound("member")
-	case found == models.RoleOwner && owners == 1:
+	case last:
 		return ErrLastOwner
 	}
 	tx.exec(`DELETE FROM project_members WHERE project_id = $1 AND user_id = $2`, string(tx.project), user)
 	return nil
 }
 
-// lockPeople reads the project's members while nobody else changes them.
-func (tx *Tx) lockPeople(ctx context.Context) (people []models.Person, err error) {
+// lockMember reads a user's role, empty for who is no member, and whether they are
+// the only owner, while nobody else changes the project's members.
+func (tx *Tx) lockMember(ctx context.Context, user string) (role models.Role, lastOwner bool, err error) {
 	if err := tx.read(ctx).Exec(`SELECT 1 FROM projects WHERE id = ? FOR UPDATE`, tx.project).Error; err != nil {
-		return nil, fmt.Errorf("lock the project: %w", err)
+		return "", false, fmt.Errorf("lock the project: %w", err)
 	}
+	var people []models.Person
 	if err := tx.read(ctx).Raw(sqlPeople, tx.project).Scan(&people).Error; err != nil {
-		return nil, fmt.Errorf("list the members: %w", err)
+		return "", false, fmt.Errorf("list the members: %w", err)
 	}
-	return people, nil
+	owners := 0
+	for _, person := range people {
+		if person.Role == models.RoleOwner {
+			owners++
+		}
+		if person.UserID == user {
+			role = person.Role
+		}
+	}
+	return role, role == models.RoleOwner && owners == 1, nil
 }
 
 // Memberships lists the projects that a user is in, by name, for a session that
@@ -132,7 +147,21 @@ func (s *Store) SetPassword(ctx context.Context, user, hash string, since time.T
 
 // Audit queues an entry of what a person did.
 func (tx *Tx) Audit(entry models.AuditEntry) {
-	tx.exec(sqlAudit, string(tx.project), entry.ID, entry.Actor, entry.Action, entry.Subject, entry.Detail, entry.CreatedAt)
+	tx.exec(sqlAudit, string(tx.project), entry.ID, entry.Actor, entry.Action, entry.Subject, entry.Detail, entry.Once, entry.CreatedAt)
+}
+
+// Repeated returns the subject of what a form did when it was sent before, or
+// [ErrNotFound].
+func (s *Store) Repeated(ctx context.Context, project models.ProjectID, action, once string) (subject string, err error) {
+	var found []string
+	err = s.read(ctx).Raw(`SELECT subject FROM audit_entries WHERE project_id = ? AND action = ? AND once = ?`, project, action, once).Scan(&found).Error
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("look what a form did: %w", err)
+	case len(found) == 0:
+		return "", notFound("deed")
+	}
+	return found[0], nil
 }
 
 // AuditEntries lists what people did in a project, newest first; subject may be
@@ -187,9 +216,10 @@ func (s *Store) InvitationByToken(ctx context.Context, hash []byte) (*models.Inv
 	return &found, nil
 }
 
-// AcceptInvitation makes the invited user and their membership, and uses the
-// invitation up. It returns [ErrNotFound] when somebody else was faster.
-func (s *Store) AcceptInvitation(ctx context.Context, i models.Invitation, u models.User) error {
+// AcceptInvitation makes the invited person a member, and uses the invitation up.
+// fresh says that they have no account yet: it is made. It returns [ErrNotFound]
+// when somebody was faster, and [ErrUserExists] when a fresh one is none.
+func (s *Store) AcceptInvitation(ctx context.Context, i models.Invitation, u models.User, fresh bool) error {
 	_, err := s.Write(ctx, i.ProjectID, func(tx *Tx) error {
 		used := tx.read(ctx).Exec(`DELETE FROM invitations WHERE project_id = ? AND id = ? AND token_hash = ?`, tx.project, i.ID, i.TokenHash)
 		switch {
@@ -198,12 +228,15 @@ func (s *Store) AcceptInvitation(ctx context.Context, i models.Invitation, u mod
 		case used.RowsAffected == 0:
 			return notFound("invitation")
 		}
-		tx.createMember(u, i.Role)
 		tx.Audit(models.AuditEntry{
 			ID: models.NewID(models.PrefixAudit, tx.Now()), Actor: u.Email, Action: "member.joined", Subject: u.ID,
 			Detail: string(i.Role), CreatedAt: tx.Now(),
 		})
-		return nil
+		if fresh {
+			tx.createMember(u, i.Role)
+			return nil
+		}
+		return tx.SetMember(ctx, u.ID, i.Role)
 	})
 	return err
 }

@@ -61,8 +61,8 @@ func unfoldsByKeyboard(t *testing.T, running *browser.Browser) {
 	b.Run(chromedp.KeyEvent(" "), chromedp.WaitNotVisible(chromedp.CSS(".unfolded .diagnosis")))
 	require.NotContains(t, b.Read("location.href"), "open=")
 
-	b.Run(chromedp.KeyEvent(" "), chromedp.Click(chromedp.CSS(".ids .copy")), chromedp.WaitVisible(chromedp.CSS("#status:not(:empty)")))
-	require.Equal(t, "Copied.", b.Read("document.getElementById('status').textContent"))
+	b.Run(chromedp.KeyEvent(" "), chromedp.Click(chromedp.CSS(".ids .copy")), chromedp.WaitVisible(chromedp.CSS("#live-status:not(:empty)")))
+	require.Equal(t, "Copied.", b.Read("document.getElementById('live-status').textContent"))
 	b.RequireQuiet(s.URL)
 
 	execute(t, db, "DELETE FROM sessions")

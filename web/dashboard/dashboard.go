@@ -69,8 +69,8 @@ type Queries interface {
 	Invitations(ctx context.Context, project models.ProjectID) ([]models.Invitation, error)
 	// InvitationByToken takes the token's SHA-256.
 	InvitationByToken(ctx context.Context, hash []byte) (*models.Invitation, error)
-	// AcceptInvitation makes the user, once.
-	AcceptInvitation(ctx context.Context, i models.Invitation, u models.User) error
+	// AcceptInvitation makes the person a member, once; fresh makes their account.
+	AcceptInvitation(ctx context.Context, i models.Invitation, u models.User, fresh bool) error
 	// WithdrawInvitation takes one back.
 	WithdrawInvitation(ctx context.Context, project models.ProjectID, id string) error
 	// AuditEntries lists what people did, newest first; subject may be empty.

@@ -19,11 +19,13 @@ const invitationTokenBytes = 32
 // invitationView is the page on which an invited person chooses a password.
 type invitationView struct {
 	ui.Shell
-	Texts   *words
-	Lead    string
-	Email   string
-	Action  string
-	Problem string
+	Texts    *words
+	Lead     string
+	Email    string
+	Field    string // what the password field is called
+	Existing bool   // they have an account
+	Action   string
+	Problem  string
 }
 
 // invite makes an invitation and shows its link, which is nowhere else to be had.
@@ -76,13 +78,31 @@ func (d *Dashboard) invitation(v *ui.Visit, status int, problem string) (ui.Repl
 	if err != nil {
 		return ui.Reply{}, err
 	}
+	existing, err := d.hasAccount(v, found.Email)
+	if err != nil {
+		return ui.Reply{}, err
+	}
 	texts := wordsIn(v.Locale.Language)
+	lead, field := texts.Invitation.LeadF, texts.Account.New
+	if existing {
+		lead, field = texts.Invitation.ExistingF, texts.SignIn.Password
+	}
 	view := invitationView{
-		Shell: v.Shell(texts.Invitation.Title, ""), Texts: texts, Email: found.Email, Problem: problem,
-		Lead: fmt.Sprintf(texts.Invitation.LeadF, ui.Visible(found.Project)), Action: pathInvitation + v.PathValue("token"),
+		Shell: v.Shell(texts.Invitation.Title, ""), Texts: texts, Email: found.Email, Problem: problem, Field: field, Existing: existing,
+		Lead: fmt.Sprintf(lead, ui.Visible(found.Project)), Action: pathInvitation + v.PathValue("token"),
 	}
 	view.Here = pathRoot // the address is a secret: no form carries it elsewhere
 	return d.views.Render("invitation", status, view)
+}
+
+// hasAccount reports whether the invited person has an account: since the
+// invitation they may have got one by another.
+func (d *Dashboard) hasAccount(v *ui.Visit, email string) (bool, error) {
+	_, err := d.queries.UserByEmail(v.Context(), email)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return false, fmt.Errorf("look for the user: %w", err)
+	}
+	return err == nil, nil
 }
 
 func (d *Dashboard) invited(v *ui.Visit) (*models.Invitation, error) {
@@ -97,35 +117,65 @@ func (d *Dashboard) invited(v *ui.Visit) (*models.Invitation, error) {
 	return found, nil
 }
 
-// acceptInvitation makes the account and signs its owner in.
+// acceptInvitation makes the person a member and signs them in. Who has no account
+// chooses a password; who has one gives theirs.
 func (d *Dashboard) acceptInvitation(v *ui.Visit) (ui.Reply, error) {
 	form, err := v.Form()
 	if err != nil {
 		return ui.Reply{}, err
 	}
-	if wait := d.gate.byAddress.take(clientNetwork(v.Request)); wait > 0 {
-		return ui.Reply{}, ui.Refusal{
-			Status: http.StatusTooManyRequests, Title: wordsIn(v.Locale.Language).Invitation.Title,
-			Text: wordsIn(v.Locale.Language).Invitation.Throttled,
-		}
-	}
 	found, err := d.invited(v)
 	if err != nil {
 		return ui.Reply{}, err
 	}
-	if !goodPassword(form.Get("password")) {
-		return d.invitation(v, http.StatusUnprocessableEntity, fmt.Sprintf(wordsIn(v.Locale.Language).Account.TooShortF, minPasswordRunes))
-	}
-	hash, err := HashPassword(form.Get("password"))
+	existing, err := d.hasAccount(v, found.Email)
 	if err != nil {
 		return ui.Reply{}, err
 	}
-	user := models.User{ID: models.NewID(models.PrefixUser, v.Now), Email: found.Email, PasswordHash: hash, CreatedAt: v.Now}
-	if err := d.queries.AcceptInvitation(v.Context(), *found, user); err != nil {
+	user, problem, err := d.newcomer(v, found.Email, form.Get("password"), existing)
+	if err != nil {
+		return ui.Reply{}, err
+	}
+	if problem != "" {
+		return d.invitation(v, http.StatusUnprocessableEntity, problem)
+	}
+	err = d.queries.AcceptInvitation(v.Context(), *found, *user, !existing)
+	if errors.Is(err, store.ErrUserExists) { // a moment ago, by another invitation
+		return d.invitation(v, http.StatusConflict, "")
+	}
+	if err != nil {
 		return ui.Reply{}, fmt.Errorf("accept the invitation: %w", err)
 	}
-	if err := d.startSession(v, &user); err != nil {
+	if err := d.startSession(v, user); err != nil {
 		return ui.Reply{}, err
 	}
 	return ui.Redirect(pathHome), nil
+}
+
+// newcomer is the person who accepts an invitation; problem says in words why it
+// is not.
+func (d *Dashboard) newcomer(v *ui.Visit, email, password string, existing bool) (user *models.User, problem string, err error) {
+	texts := wordsIn(v.Locale.Language)
+	if existing {
+		user, err = d.gate.admit(v.Context(), clientNetwork(v.Request), email, password)
+		var wait throttledError
+		switch {
+		case errors.As(err, &wait):
+			return nil, texts.Invitation.Throttled, nil
+		case errors.Is(err, errWrongCredentials):
+			return nil, texts.SignIn.Wrong, nil
+		}
+		return user, "", err
+	}
+	switch {
+	case d.gate.byAddress.take(clientNetwork(v.Request)) > 0:
+		return nil, texts.Invitation.Throttled, nil
+	case !goodPassword(password):
+		return nil, fmt.Sprintf(texts.Account.TooShortF, minPasswordRunes), nil
+	}
+	hash, err := HashPassword(password)
+	if err != nil {
+		return nil, "", err
+	}
+	return &models.User{ID: models.NewID(models.PrefixUser, v.Now), Email: email, PasswordHash: hash, CreatedAt: v.Now}, "", nil
 }

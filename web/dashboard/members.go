@@ -134,7 +134,7 @@ func personRow(v *ui.Visit, texts membersWords, p models.Person) personView {
 	return row
 }
 
-// addMember adds somebody who has an account at once, and invites somebody who
+// addMember adds somebody who has an account at once, or gives them another role, and invites somebody who
 // has none: the link is shown once, to be passed on.
 func (d *Dashboard) addMember(v *ui.Visit) (ui.Reply, error) {
 	form, err := v.Form()
@@ -167,10 +167,12 @@ const minEmailBytes = 3
 
 func (d *Dashboard) addUser(v *ui.Visit, user models.User, role models.Role) (ui.Reply, error) {
 	_, err := d.queries.Write(v.Context(), v.Member.Project.ID, func(tx *store.Tx) error {
-		tx.AddMember(user.ID, role)
 		tx.Audit(v.Audit("member.added", user.ID, user.Email+" "+string(role)))
-		return nil
+		return tx.SetMember(v.Context(), user.ID, role)
 	})
+	if errors.Is(err, store.ErrLastOwner) {
+		return d.members(v, http.StatusConflict, membersView{Problem: wordsIn(v.Locale.Language).Members.LastOwner})
+	}
 	if err != nil {
 		return ui.Reply{}, fmt.Errorf("add a member: %w", err)
 	}

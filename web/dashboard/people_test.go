@@ -3,6 +3,8 @@ package dashboard_test
 import (
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -45,7 +47,7 @@ func TestAChangedPasswordEndsTheOtherSessions(t *testing.T) {
 	changed := s.Post(account+"/password", url.Values{"current": {dashtest.Password}, "new": {newPassword}})
 	require.Equal(t, http.StatusSeeOther, changed.StatusCode)
 	page := s.Get(account)
-	require.Equal(t, http.StatusOK, page.StatusCode, "this session goes on")
+	require.Equal(t, http.StatusOK, page.StatusCode, "whoever changed it stays signed in")
 	require.Contains(t, page.Body, "The password was changed.")
 	require.NotContains(t, s.Get(account).Body, "The password was changed.", "it is said once")
 	require.Equal(t, http.StatusSeeOther, other.Get(account).StatusCode)
@@ -114,6 +116,96 @@ func TestAWithdrawnOrOldInvitationIsWorthNothing(t *testing.T) {
 	}
 }
 
+func TestWhoIsInvitedTwiceJoinsBothProjects(t *testing.T) {
+	t.Parallel()
+	s := dashtest.New(t)
+	_, other := s.NewProject("Other")
+	link := func(from *dashtest.Site) string {
+		body := from.Post(members, url.Values{"email": {"grace@example.com"}, "role": {"member"}}).Body
+		return regexp.MustCompile(`/developers/invitation/[\w-]{43}`).FindString(body)
+	}
+	first, second := link(s), link(s.As(other))
+	require.Equal(t, http.StatusSeeOther, s.Anonymous().Post(first, url.Values{"password": {newPassword}}).StatusCode)
+	require.Contains(t, s.Anonymous().Get(second).Body, "Sign in with your password to join the project Other.")
+	require.Equal(t, http.StatusUnprocessableEntity, s.Anonymous().Post(second, url.Values{"password": {"somebody else's"}}).StatusCode, "the link alone is not enough")
+	grace := s.Anonymous()
+	require.Equal(t, http.StatusSeeOther, grace.Post(second, url.Values{"password": {newPassword}}).StatusCode)
+	page := grace.Get(members).Body
+	require.Contains(t, page, "Acme")
+	require.Contains(t, page, "Other")
+}
+
+func TestTwoWhoAcceptAtOnceMakeOneAccount(t *testing.T) {
+	t.Parallel()
+	s := dashtest.New(t)
+	other, _ := s.NewProject("Other")
+	now := dashtest.Now()
+	hash := make([]byte, 32)
+	for i, project := range []models.ProjectID{s.Project.ID, other.ID} {
+		hash[0] = byte(i)
+		s.Write(project, func(tx *store.Tx) error {
+			tx.Invite(models.Invitation{
+				ID: models.NewID(models.PrefixInvitation, now), TokenHash: hash, Email: "grace@example.com", Role: models.RoleMember,
+				CreatedAt: now, ExpiresAt: now.AddDate(10, 0, 0),
+			})
+			return nil
+		})
+	}
+	done := make(chan error, 2)
+	for i := range 2 {
+		go func() {
+			found, err := s.Store.InvitationByToken(t.Context(), append([]byte{byte(i)}, make([]byte, 31)...))
+			if err == nil {
+				user := models.User{ID: models.NewID(models.PrefixUser, now), Email: "grace@example.com", PasswordHash: "x", CreatedAt: now}
+				err = s.Store.AcceptInvitation(t.Context(), *found, user, true)
+			}
+			done <- err
+		}()
+	}
+	results := []error{<-done, <-done}
+	if results[0] != nil {
+		results[0], results[1] = results[1], results[0]
+	}
+	require.NoError(t, results[0])
+	require.ErrorIs(t, results[1], store.ErrUserExists)
+}
+
+func TestAMembersRoleIsChangedByAddingThemAgain(t *testing.T) {
+	t.Parallel()
+	s := dashtest.New(t)
+	_, email := s.NewProject("Other")
+	add := func(email, role string) int {
+		return s.Post(members, url.Values{"email": {email}, "role": {role}}).StatusCode
+	}
+	require.Equal(t, http.StatusConflict, add(s.Email, "member"), "the only owner stays one")
+	require.Equal(t, http.StatusSeeOther, add(email, "member"))
+	require.Equal(t, http.StatusSeeOther, add(email, "owner"))
+	require.Equal(t, http.StatusSeeOther, add(s.Email, "member"))
+	require.Equal(t, http.StatusForbidden, add(email, "member"), "members change nobody")
+}
+
+// Whatever is kept of what people did is told in words, in both languages.
+func TestEveryDeedHasItsWords(t *testing.T) {
+	t.Parallel()
+	deed := regexp.MustCompile(`(?:Action: |v\.Audit\(|s\.do\(v, |s\.move\(v, )"([a-z_]+\.[a-z_]+)"`)
+	words, err := os.ReadFile("words_en.go")
+	require.NoError(t, err)
+	found := 0
+	for _, pattern := range []string{"*.go", "*/*.go"} {
+		files, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		for _, file := range files {
+			code, err := os.ReadFile(file)
+			require.NoError(t, err)
+			for _, match := range deed.FindAllSubmatch(code, -1) {
+				require.Regexp(t, regexp.QuoteMeta(string(match[1]))+`":\s+"`, string(words), file)
+				found++
+			}
+		}
+	}
+	require.Greater(t, found, 20)
+}
+
 func TestARemovedMemberSeesNothingFromTheNextPageOn(t *testing.T) {
 	t.Parallel()
 	s := dashtest.New(t)
@@ -142,7 +234,7 @@ func TestAProjectKeepsAnOwner(t *testing.T) {
 
 	_, email := s.NewProject("Second")
 	second := userID(t, s, email)
-	s.Write(s.Project.ID, func(tx *store.Tx) error { tx.AddMember(second, models.RoleOwner); return nil })
+	s.Write(s.Project.ID, func(tx *store.Tx) error { return tx.SetMember(t.Context(), second, models.RoleOwner) })
 	first := userID(t, s, s.Email)
 	done := make(chan error, 2)
 	for _, id := range []string{first, second} {

@@ -127,17 +127,13 @@ func memberOf(memberships []models.Membership, chosen string) *ui.Member {
 	return m
 }
 
-// signInFirst sends to the sign-in page with the way back: by itself where a
-// part of a page was asked for, which no form must be put into.
+// signInFirst sends to the sign-in page with the way back. A part of a page that
+// was asked for by script is refused: the script then goes there itself.
 func signInFirst(v *ui.Visit) ui.Reply {
-	if v.Header.Get("Hx-Request") == "" {
-		return ui.Redirect(signInFor(v.URL.RequestURI()))
+	if v.Partial() {
+		return ui.Reply{Status: http.StatusUnauthorized}
 	}
-	here := pathHome
-	if at, err := url.Parse(v.Header.Get("Hx-Current-Url")); err == nil {
-		here = safeNext(at.RequestURI())
-	}
-	return ui.Reply{Status: http.StatusUnauthorized, Header: http.Header{"Hx-Redirect": {signInFor(here)}}}
+	return ui.Redirect(signInFor(v.URL.RequestURI()))
 }
 
 // signInFor is the sign-in page's address with the way back to a page.

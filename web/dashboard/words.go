@@ -33,7 +33,7 @@ type membersWords struct {
 }
 
 type invitationWords struct {
-	Title, LeadF, Accept, GoneTitle, Gone, Throttled string
+	Title, LeadF, ExistingF, Accept, GoneTitle, Gone, Throttled string
 }
 
 type signInWords struct {

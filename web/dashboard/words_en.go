@@ -22,7 +22,7 @@ var english = words{
 		Remove: "Remove", RemoveF: "Remove %s", RemoveQuestionF: "Take %s out of the project?",
 		Removed: "The member was removed.", LastOwner: "This is the only owner. Make somebody else an owner first.",
 		Invited: "Invited", Withdraw: "Withdraw", WithdrawF: "Withdraw the invitation of %s", Withdrawn: "The invitation was withdrawn.",
-		Add: "Add a member", AddLead: "Somebody with an account is added at once. For somebody without one you get a link to pass on.",
+		Add: "Add a member", AddLead: "Somebody with an account is added at once; a member gets the role chosen here. For somebody without one you get a link to pass on.",
 		AddedF: "%s is a member now.", BadEmail: "This is not an email address.",
 		RolesMean: "Members see everything and repair deliveries. Owners also manage API keys and members.",
 		AskOwner:  "Only owners add and remove members.",
@@ -31,6 +31,10 @@ var english = words{
 		Did:      "What was done in the dashboard", When: "When", Who: "Who", What: "What", To: "To", NothingDone: "Nothing yet.",
 		Roles: map[models.Role]string{models.RoleOwner: "Owner", models.RoleMember: "Member"},
 		Actions: map[string]string{
+			"contact.created": "Created a contact", "contact.updated": "Changed a contact", "contact.deleted": "Deleted a contact",
+			"job.cancelled": "Stopped a job", "message.created": "Sent a message", "message.cancelled": "Cancelled a message", "message.settled": "Settled a message",
+			"run.cancelled": "Cancelled a run", "sandbox.set": "Set the sandbox", "scenario.created": "Created a scenario", "scenario.updated": "Changed a scenario",
+			"scenario.activated": "Activated a scenario", "scenario.archived": "Archived a scenario", "scenario.run": "Ran a scenario",
 			"member.added": "Added a member", "member.removed": "Removed a member", "member.invited": "Invited somebody",
 			"member.joined": "Accepted an invitation", "webhook_endpoint.paused": "Paused an endpoint",
 			"webhook_endpoint.resumed":        "Resumed an endpoint",
@@ -43,6 +47,7 @@ var english = words{
 	},
 	Invitation: invitationWords{
 		Title: "You are invited", LeadF: "Choose a password to join the project %s.", Accept: "Join",
+		ExistingF: "Sign in with your password to join the project %s.",
 		GoneTitle: "This invitation cannot be used", Gone: "It was used, withdrawn, or is older than three days. Ask for a new one.",
 		Throttled: "There were too many attempts from your address. Try again in a few minutes.",
 	},

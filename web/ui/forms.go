@@ -18,7 +18,8 @@ const (
 
 // Field is a control of a form with its label: template "field".
 type Field struct {
-	Name    string // and the element's id
+	Name    string
+	ID      string // the element's; empty: Name. For a form that a page has many of
 	Label   string
 	Kind    string // "text", "email", …, or one of the kinds above
 	Value   string
@@ -29,14 +30,22 @@ type Field struct {
 	Needed  bool     // the browser asks for it
 }
 
+// Element is the id of the control's element.
+func (f Field) Element() string {
+	if f.ID != "" {
+		return f.ID
+	}
+	return f.Name
+}
+
 // Describes is what describes the control: its hint, its error, or both.
 func (f Field) Describes() string {
 	var ids []string
 	if f.Hint != "" {
-		ids = append(ids, f.Name+"-hint")
+		ids = append(ids, f.Element()+"-hint")
 	}
 	if f.Error != "" {
-		ids = append(ids, f.Name+"-error")
+		ids = append(ids, f.Element()+"-error")
 	}
 	return strings.Join(ids, " ")
 }
@@ -62,8 +71,9 @@ type FormView struct {
 	Problem Problem
 	Fields  []Field
 	Submit  string
-	Danger  bool  // it takes something away
-	Back    *Link // the way out; may be nil
+	Once    string // see [FieldOnce]; empty: doing it again is no other deed
+	Danger  bool   // it takes something away
+	Back    *Link  // the way out; may be nil
 }
 
 // Blame puts what is wrong beside the fields that the pointers begin with, and
@@ -87,7 +97,7 @@ func (f *FormView) blame(name, text string) Link {
 			continue
 		}
 		field.Error = strings.TrimSpace(field.Error + "\n" + text)
-		return Link{Name: field.Label + ": " + text, Address: "#" + name}
+		return Link{Name: field.Label + ": " + text, Address: "#" + field.Element()}
 	}
 	return Link{Name: text}
 }

@@ -51,21 +51,30 @@ func (l Locale) zone() *time.Location {
 }
 
 func (l Locale) write(t time.Time) string {
-	return fmt.Sprintf("%d %s %d, %s", t.Day(), l.words().Months[t.Month()-1], t.Year(), t.Format("15:04:05 MST"))
+	return fmt.Sprintf("%d %s %d, %s", t.Day(), l.words().Months[t.Month()-1], t.Year(), t.Format("15:04:05 ")+zoneAt(t))
+}
+
+// zoneAt is what a zone is called at a moment, or how far it is from GMT where it
+// has no name, as browsers write it.
+func zoneAt(t time.Time) string {
+	name, offset := t.Zone()
+	if strings.Trim(name, "+-0123456789") != "" {
+		return name
+	}
+	sign, minutes := "+", offset/60
+	if minutes < 0 {
+		sign, minutes = "-", -minutes
+	}
+	if minutes%60 == 0 {
+		return fmt.Sprintf("GMT%s%d", sign, minutes/60)
+	}
+	return fmt.Sprintf("GMT%s%d:%02d", sign, minutes/60, minutes%60)
 }
 
 // Day shows a date of the reader's calendar.
 func (l Locale) Day(t time.Time) string {
 	t = t.In(l.zone())
 	return fmt.Sprintf("%d %s %d", t.Day(), l.words().Months[t.Month()-1], t.Year())
-}
-
-// ZoneName is the zone in which times are written, as it is called at a moment.
-func (l Locale) ZoneName(at time.Time) string {
-	if l.zone() == time.UTC {
-		return "UTC"
-	}
-	return fmt.Sprintf("%s (UTC%s)", l.zone(), at.In(l.zone()).Format("-07:00"))
 }
 
 // Number writes a whole number with its thousands apart.

@@ -76,13 +76,6 @@ func (p Pager) With(name, value string) string {
 	return Pager{path: p.path}.address(filters)
 }
 
-// Unfolded is this page's address with a row opened.
-func (p Pager) Unfolded(id string) string {
-	query := p.query(p.filters)
-	query.Set(ParamOpen, id)
-	return p.path + "?" + query.Encode()
-}
-
 // Older is the address of the page after the one whose last row is given.
 func (p Pager) Older(last string) string {
 	next := Pager{Before: last, path: p.path, trail: p.trail}

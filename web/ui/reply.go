@@ -9,14 +9,11 @@ import (
 // Reply is an answer as a value: nothing is written before the session is saved.
 type Reply struct {
 	Status int
-	Header http.Header // may be nil; Content-Type is HTML unless it says otherwise
-	Body   []byte
+	Header http.Header // may be nil
+	Body   []byte      // HTML
 	// Notice is shown once on the next whole page, after a redirect: what the
 	// request has done. Empty: nothing.
 	Notice string
-	// Download says that Body came from outside: it is sent under a policy that
-	// lets it do nothing, whatever its Content-Type.
-	Download bool
 }
 
 // Redirect answers a form: the browser gets the page at location.
@@ -51,7 +48,7 @@ type Member struct {
 // Audit is an entry of what the member does now, for the transaction that does it.
 func (v *Visit) Audit(action, subject, detail string) models.AuditEntry {
 	return models.AuditEntry{
-		ID: models.NewID(models.PrefixAudit, v.Now), Actor: v.Member.Email, Action: action, Subject: subject, Detail: detail, CreatedAt: v.Now,
+		Once: v.once(), ID: models.NewID(models.PrefixAudit, v.Now), Actor: v.Member.Email, Action: action, Subject: subject, Detail: detail, CreatedAt: v.Now,
 	}
 }
 

@@ -51,9 +51,8 @@ func TestTimesAreInTheReadersZoneWithUTCBeside(t *testing.T) {
 	require.Equal(t, Instant{Machine: "2026-03-29T01:30:00.000Z", Text: "29 Mar 2026, 01:30:00 UTC", Unknown: true}, Locale{}.Time(at))
 	require.Equal(t, "29 Mar 2026, 03:30:00 CEST", Locale{Zone: berlin}.Time(at).Text, "an hour that does not exist there is never written")
 	shown := Locale{Language: Russian, Zone: kathmandu}.Time(at)
-	require.Equal(t, "29 марта 2026, 07:15:00 +0545", shown.Text)
+	require.Equal(t, "29 марта 2026, 07:15:00 GMT+5:45", shown.Text)
 	require.Equal(t, "01:30:00 UTC", shown.UTC)
-	require.Equal(t, "Asia/Kathmandu (UTC+05:45)", Locale{Zone: kathmandu}.ZoneName(at))
 }
 
 func TestThePagesLanguage(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/botix-pro/platform/app/models"
 )
 
 // Visit is one request for a page.
@@ -39,7 +41,7 @@ type Shell struct {
 	Notice string
 	Member *Member // nil: nobody is signed in
 	Nav    []NavGroup
-	Charts bool // the page draws charts: their script and styles are needed
+	Once   string // for a form that acts once, see [FieldOnce]
 }
 
 // Shell makes the frame of a whole page. active is the key of the page's place
@@ -47,7 +49,7 @@ type Shell struct {
 func (v *Visit) Shell(title, active string) Shell {
 	shell := Shell{
 		Words: WordsIn(v.Locale.Language), Locale: v.Locale, Now: v.Now, Title: title,
-		Assets: v.Frame.Assets, Theme: v.Frame.Theme, Here: v.URL.RequestURI(), Member: v.Member,
+		Assets: v.Frame.Assets, Theme: v.Frame.Theme, Here: v.URL.RequestURI(), Member: v.Member, Once: v.Once(),
 	}
 	if v.Method != http.MethodGet && v.Method != http.MethodHead {
 		shell.Here = Root
@@ -64,11 +66,6 @@ func (v *Visit) Shell(title, active string) Shell {
 // Updated is the sentence that says when the page was made.
 func (s Shell) Updated() *Sentence { return s.Locale.At(s.Words.Updated, s.Now) }
 
-// ZoneNote says once in which zone times are written.
-func (s Shell) ZoneNote() string {
-	return fmt.Sprintf(s.Words.TimesInF, s.Locale.ZoneName(s.Now))
-}
-
 // MaxFormBytes bounds a posted form.
 const MaxFormBytes = 256 << 10
 
@@ -84,7 +81,23 @@ func (v *Visit) Form() (url.Values, error) {
 	return v.PostForm, nil
 }
 
+// FieldOnce is the hidden field by which a form that is sent twice, by a double
+// click or a repeat after a lost answer, is known to be the same.
+const FieldOnce = "once"
+
+// Once is a fresh mark for [FieldOnce].
+func (v *Visit) Once() string { return models.NewID("", v.Now) }
+
+// once is the mark of the form that was posted, nil when it has none.
+func (v *Visit) once() *string {
+	mark := v.PostForm.Get(FieldOnce)
+	if !models.ValidID("", mark) {
+		return nil
+	}
+	return &mark
+}
+
 // Partial reports whether the script asks for a part of a page.
 func (v *Visit) Partial() bool {
-	return v.Header.Get("Hx-Request") != "" || v.Header.Get("Sec-Fetch-Mode") == "cors"
+	return v.Header.Get("X-Part") != "" || v.Header.Get("Sec-Fetch-Mode") == "cors"
 }

@@ -13,7 +13,6 @@ type Words struct {
 	CopyOfF      string // what is copied
 	Copied       string
 	Loading      string
-	Failed       string // a part of the page could not be fetched
 	Close        string
 	Cancel       string
 	Saved        string
@@ -38,8 +37,6 @@ type Words struct {
 	RemoveFilterF       string // the filter in words
 	Updated             string // %s: a time
 	Refresh             string
-	TimesInF            string // zone
-	ShowAsTable         string
 	Documentation       string
 
 	Months                                 [12]string

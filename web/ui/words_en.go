@@ -8,7 +8,7 @@ var english = Words{
 	Product: "BOTIX Developers",
 	Skip:    "Skip to the content",
 	Copy:    "Copy", CopyOfF: "Copy: %s", Copied: "Copied.",
-	Loading: "Loading…", Failed: "That did not work. Try again, or load the page anew.", Close: "Close", Cancel: "Cancel", Saved: "Saved.", Yes: "Yes", No: "No", None: "–",
+	Loading: "Loading…", Close: "Close", Cancel: "Cancel", Saved: "Saved.", Yes: "Yes", No: "No", None: "–",
 
 	Menu: "Menu", Main: "Main",
 	Nav: NavWords{
@@ -28,7 +28,7 @@ var english = Words{
 	Find:  "Go to", FindHint: "Any id, or an idempotency key",
 	Pages: "Pages", Newer: "Newer", Older: "Older",
 	FiltersOn: "Filters that are on", ClearAll: "Clear all", RemoveFilterF: "Remove the filter: %s",
-	Updated: "Updated at %s", Refresh: "Refresh", TimesInF: "Times are in %s.", ShowAsTable: "Show as a table",
+	Updated: "Updated at %s", Refresh: "Refresh",
 	Documentation: "Documentation",
 
 	Months:      [12]string{"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"},

@@ -8,7 +8,7 @@ var russian = Words{
 	Product: "BOTIX для разработчиков",
 	Skip:    "К содержанию",
 	Copy:    "Копировать", CopyOfF: "Копировать: %s", Copied: "Скопировано.",
-	Loading: "Загрузка…", Failed: "Не получилось. Повторите или обновите страницу.", Close: "Закрыть", Cancel: "Отмена", Saved: "Сохранено.", Yes: "Да", No: "Нет", None: "–",
+	Loading: "Загрузка…", Close: "Закрыть", Cancel: "Отмена", Saved: "Сохранено.", Yes: "Да", No: "Нет", None: "–",
 
 	Menu: "Меню", Main: "Основное",
 	Nav: NavWords{
@@ -28,7 +28,7 @@ var russian = Words{
 	Find:  "Найти", FindHint: "Любой идентификатор или ключ идемпотентности",
 	Pages: "Страницы", Newer: "Новее", Older: "Старше",
 	FiltersOn: "Включённые фильтры", ClearAll: "Сбросить все", RemoveFilterF: "Убрать фильтр: %s",
-	Updated: "Обновлено: %s", Refresh: "Обновить", TimesInF: "Время указано для %s.", ShowAsTable: "Показать таблицей",
+	Updated: "Обновлено: %s", Refresh: "Обновить",
 	Documentation: "Документация",
 
 	Months:      [12]string{"янв.", "февр.", "марта", "апр.", "мая", "июня", "июля", "авг.", "сент.", "окт.", "нояб.", "дек."},

@@ -261,11 +261,14 @@ func (b *Tab) RequireAccessible(name string) {
 	require.Empty(b.t, violations, "axe-core on %s", name)
 }
 
-// Inspect holds the page as it is shown now against everything: at each width
+// Inspect holds the page as it is shown now against everything: no id stands
+// twice, at each width
 // nothing is wider than its window, and axe-core finds nothing serious in light
 // and in dark. With BOTIX_SCREENSHOTS set to a folder it leaves pictures there.
 func (b *Tab) Inspect(name string) {
 	b.t.Helper()
+	const unique = `[...document.querySelectorAll('[id]')].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i).join(', ')`
+	require.Empty(b.t, b.Read(unique), "ids that stand twice on %s", name)
 	for _, width := range []int64{360, 1000, 1920, 1440} {
 		b.Run(chromedp.EmulateViewport(width, 900))
 		const fits = `document.documentElement.scrollWidth <= innerWidth ? 'fits' : 'too wide: ' + [...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1).slice(0, 4).map(e => e.tagName + '.' + e.className).join(', ')`

@@ -3,6 +3,7 @@ package contacts_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -21,10 +22,36 @@ func TestBrowser(t *testing.T) {
 	running := browser.Start(t)
 	//nolint:paralleltest // the parts take turns with one browser
 	for name, part := range map[string]func(*testing.T, *browser.Browser){
-		"looks well": looksWell, "creates, edits and deletes by keyboard": worksByKeyboard,
+		"looks well": looksWell, "a double click makes one": doubleClicks, "times are the reader's from the second page on": readsZone, "creates, edits and deletes by keyboard": worksByKeyboard,
 	} {
 		t.Run(name, func(t *testing.T) { part(t, running) })
 	}
+}
+
+func doubleClicks(t *testing.T, running *browser.Browser) {
+	s := dashtest.New(t)
+	tab := s.Tab(t, running, ui.English, path+"/new")
+	tab.Fill("#name", "Ada")
+	require.Equal(t, "once", tab.Read(`(() => {
+		const send = document.querySelector('main form .primary');
+		send.click();
+		return send.form.dispatchEvent(new SubmitEvent('submit', {cancelable: true})) ? 'twice' : 'once' })()`), "the second click sends nothing")
+	tab.Wait(".done")
+	require.Equal(t, []string{"contact.created"}, eventTypes(t, s))
+	tab.RequireQuiet(s.URL)
+}
+
+// The script tells the server the zone: it then writes the reader's own times,
+// with UTC beside them, which script leaves as they are.
+func readsZone(t *testing.T, running *browser.Browser) {
+	s := dashtest.New(t)
+	contact := newContact(t, s, s.Project, ada())
+	tab := s.Tab(t, running, ui.English, path+"/"+contact.ID)
+	tab.NoScript()
+	tab.Open(s.URL + path + "/" + contact.ID)
+	shown := contact.CreatedAt.In(time.FixedZone("", 5*3600+45*60)).Format("2 Jan 2006, 15:04:05") + " GMT+5:45"
+	require.Contains(t, tab.Text("main"), shown+" ("+contact.CreatedAt.UTC().Format("15:04:05 UTC")+")")
+	tab.RequireQuiet(s.URL)
 }
 
 func looksWell(t *testing.T, running *browser.Browser) {

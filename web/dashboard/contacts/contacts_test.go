@@ -3,6 +3,7 @@ package contacts_test
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -140,6 +141,27 @@ func TestCreateWritesAContactItsEventAndWho(t *testing.T) {
 	require.Len(t, entries, 1)
 	require.Equal(t, s.Email, entries[0].Actor)
 	require.Contains(t, s.Get(path+"/"+id).Body, "The contact was created")
+}
+
+// A double click, or a repeat after a lost answer, sends the same form twice.
+func TestAFormThatIsSentTwiceMakesOneContact(t *testing.T) {
+	t.Parallel()
+	s := dashtest.New(t)
+	mark := regexp.MustCompile(`name="once" value="([0-9A-Z]{26})"`).FindStringSubmatch(s.Get(contacts.Path + "/new").Body)
+	require.NotNil(t, mark, "the form carries its mark")
+	form := url.Values{"name": {"Ada"}, "external_id": {"crm-1"}, "once": {mark[1]}}
+	places := make(chan string, 4)
+	for range 4 {
+		go func() { places <- s.Post(contacts.Path, form).Header.Get("Location") }()
+	}
+	first := <-places
+	require.NotEmpty(t, first)
+	for range 3 {
+		require.Equal(t, first, <-places)
+	}
+	require.Equal(t, []string{"contact.created"}, eventTypes(t, s))
+	form.Set("once", "not a mark")
+	require.Equal(t, http.StatusUnprocessableEntity, s.Post(contacts.Path, form).StatusCode, "another form: the external_id is taken")
 }
 
 func TestWhatIsWrongStandsAtTheField(t *testing.T) {

@@ -36,6 +36,7 @@ func (s *Section) newForm(v *ui.Visit) (ui.Reply, error) {
 func blank(v *ui.Visit) ui.FormView {
 	w := wordsIn(v)
 	return ui.FormView{
+		Once:   v.Once(),
 		Action: Path, Submit: w.Create, Fields: fields(w, url.Values{"attributes": {"{}"}}),
 		Back: &ui.Link{Name: ui.WordsIn(v.Locale.Language).Cancel, Address: Path},
 	}
@@ -167,15 +168,18 @@ func (s *Section) create(v *ui.Visit) (ui.Reply, error) {
 	if err != nil {
 		return ui.Reply{}, err
 	}
-	var contact *models.Contact
+	var made string
 	t, err := readForm(posted)
 	if err == nil {
-		err = s.desk.Do(v, parts.Deed{Action: "contact.created"}, func(_ context.Context, tx *store.Tx) (id string, err error) {
-			contact, err = actions.CreateContact(tx, parts.CauseOf(v, ""), api.ContactCreate{
+		made, err = s.desk.Do(v, parts.Deed{Action: "contact.created"}, func(_ context.Context, tx *store.Tx) (string, error) {
+			contact, err := actions.CreateContact(tx, parts.CauseOf(v, ""), api.ContactCreate{
 				Name: t.name, Email: t.email, Phone: t.phone, ExternalID: t.externalID,
 				Tags: t.tags, Identities: t.identities, Attributes: t.attributes,
 			})
-			return contact.ID, err
+			if err != nil {
+				return "", err
+			}
+			return contact.ID, nil
 		})
 	}
 	if err != nil {
@@ -183,7 +187,7 @@ func (s *Section) create(v *ui.Visit) (ui.Reply, error) {
 		form.Fields = fields(wordsIn(v), posted)
 		return s.wrong(v, nil, form, err)
 	}
-	reply := ui.Redirect(Path + "/" + contact.ID)
+	reply := ui.Redirect(Path + "/" + made)
 	reply.Notice = wordsIn(v).Created
 	return reply, nil
 }
@@ -229,7 +233,7 @@ func (s *Section) update(v *ui.Visit) (ui.Reply, error) {
 	}
 	t, err := readForm(posted)
 	if err == nil {
-		err = s.desk.Do(v, parts.Deed{Action: "contact.updated"}, func(ctx context.Context, tx *store.Tx) (string, error) {
+		_, err = s.desk.Do(v, parts.Deed{Action: "contact.updated"}, func(ctx context.Context, tx *store.Tx) (string, error) {
 			_, err := actions.UpdateContact(ctx, tx, parts.CauseOf(v, posted.Get(parts.VersionField)), contact.ID, patchTo(contact, t))
 			return contact.ID, err
 		})

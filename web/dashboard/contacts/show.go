@@ -169,7 +169,7 @@ func (s *Section) delete(v *ui.Visit) (ui.Reply, error) {
 	if err != nil {
 		return ui.Reply{}, err
 	}
-	err = s.desk.Do(v, parts.Deed{Action: "contact.deleted"}, func(ctx context.Context, tx *store.Tx) (string, error) {
+	_, err = s.desk.Do(v, parts.Deed{Action: "contact.deleted"}, func(ctx context.Context, tx *store.Tx) (string, error) {
 		return id, actions.DeleteContact(ctx, tx, parts.CauseOf(v, form.Get(parts.VersionField)), id)
 	})
 	if err != nil {

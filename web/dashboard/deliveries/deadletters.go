@@ -110,13 +110,14 @@ func advice(texts *words, cause models.DeadLetterCause) string {
 func recoverForm(v *ui.Visit, endpoint string, cause models.DeadLetterCause, count int) ui.Confirm {
 	texts := wordsIn(v.Locale.Language).Dead
 	query := "?" + url.Values{"endpoint": {endpoint}, "cause": {string(cause)}}.Encode()
+	group := endpoint + "-" + string(cause)
 	return ui.Confirm{
-		ID: "recover-" + endpoint + "-" + string(cause), Open: v.Locale.Count(int64(count), texts.RetryAllF), Address: PathDeadLetters + "/retry" + query,
+		ID: "recover-" + group, Open: v.Locale.Count(int64(count), texts.RetryAllF), Address: PathDeadLetters + "/retry" + query,
 		Title: v.Locale.Count(int64(count), texts.QuestionF), Text: texts.Question,
 		Form: ui.FormView{
-			Action: PathDeadLetters + "/retry" + query, Submit: v.Locale.Count(int64(count), texts.RetryAllF),
+			Action: PathDeadLetters + "/retry" + query, Once: v.Once(), Submit: v.Locale.Count(int64(count), texts.RetryAllF),
 			Back:   &ui.Link{Name: ui.WordsIn(v.Locale.Language).Cancel, Address: PathDeadLetters},
-			Fields: []ui.Field{{Name: "rate", Label: texts.Rate, Kind: "number", Hint: fmt.Sprintf(texts.RateHintF, maxRate)}},
+			Fields: []ui.Field{{Name: "rate", ID: "rate-" + group, Label: texts.Rate, Kind: "number", Hint: fmt.Sprintf(texts.RateHintF, maxRate)}},
 		},
 	}
 }
@@ -132,7 +133,7 @@ type askView struct {
 // chosenGroup is the group that an address names.
 func chosenGroup(v *ui.Visit) (endpoint string, cause models.DeadLetterCause, err error) {
 	endpoint, cause = v.URL.Query().Get("endpoint"), models.DeadLetterCause(v.URL.Query().Get("cause"))
-	if !models.ValidID(models.PrefixEndpoint, endpoint) || cause == "" {
+	if !models.ValidID(models.PrefixEndpoint, endpoint) || !parts.Asked(string(cause)) {
 		return "", "", store.ErrNotFound
 	}
 	return endpoint, cause, nil
@@ -191,7 +192,7 @@ func (s *Section) recover(v *ui.Visit) (ui.Reply, error) {
 
 func (s *Section) startRecovery(v *ui.Visit, recovery models.Recovery) (ui.Reply, error) {
 	var started *models.Job
-	err := s.desk.Do(v, parts.Deed{Action: "recovery.started", Detail: string(*recovery.Cause)}, func(ctx context.Context, tx *store.Tx) (string, error) {
+	made, err := s.desk.Do(v, parts.Deed{Action: "recovery.started", Detail: string(*recovery.Cause)}, func(ctx context.Context, tx *store.Tx) (string, error) {
 		job, err := tx.StartRecovery(ctx, recovery, models.Job{APIVersion: v.Member.Project.APIVersion})
 		if err != nil {
 			return "", err
@@ -205,8 +206,10 @@ func (s *Section) startRecovery(v *ui.Visit, recovery models.Recovery) (ui.Reply
 	if err != nil {
 		return ui.Reply{}, parts.Refused(v, err)
 	}
-	answer := ui.Redirect(ui.Root + parts.PathJobs + started.ID)
-	answer.Notice = v.Locale.Count(int64(started.Total), wordsIn(v.Locale.Language).Dead.StartedF)
+	answer := ui.Redirect(ui.Root + parts.PathJobs + made)
+	if started != nil {
+		answer.Notice = v.Locale.Count(int64(started.Total), wordsIn(v.Locale.Language).Dead.StartedF)
+	}
 	return answer, nil
 }
 

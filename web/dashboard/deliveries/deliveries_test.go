@@ -120,6 +120,11 @@ func TestEachFilterShowsWhatItSays(t *testing.T) {
 		}
 	}
 	require.Contains(t, d.Get(deliveries.Path+"?status=nonsense").Body, "problem", "what no filter offers is said to be wrong")
+	for _, name := range []string{"status", "endpoint", "type", "class", "http", "since", "id"} {
+		for _, value := range []string{"%00", "%ff", strings.Repeat("x", 5000)} {
+			require.Equal(t, http.StatusOK, d.Get(deliveries.Path+"?"+name+"="+value).StatusCode, "%s=%.9s", name, value)
+		}
+	}
 	_, foreign := d.NewProject("Foreign")
 	require.NotContains(t, d.As(foreign).Get(deliveries.Path+"?id="+bad.event).Body, bad.attempt)
 }
@@ -185,9 +190,14 @@ func TestAGroupOfDeadLettersIsRetriedByAJob(t *testing.T) {
 	_, foreign := d.NewProject("Foreign")
 	require.Equal(t, http.StatusNotFound, d.As(foreign).Post(deliveries.PathDeadLetters+"/retry"+group, nil).StatusCode)
 	require.Equal(t, http.StatusNotFound, d.Get(deliveries.PathDeadLetters+"/list?endpoint=x").StatusCode)
+	for _, page := range []string{"/list", "/retry"} {
+		require.Equal(t, http.StatusNotFound, d.Get(deliveries.PathDeadLetters+page+"?cause=%00&endpoint="+d.endpoint.ID).StatusCode)
+	}
 	require.Equal(t, 3, strings.Count(d.Get(deliveries.PathDeadLetters+"/list"+group).Body, `data-label="Delivery"`))
 
-	started := d.Post(deliveries.PathDeadLetters+"/retry"+group, url.Values{"rate": {"5"}})
+	form := url.Values{"rate": {"5"}, "once": {models.NewID("", now)}}
+	started := d.Post(deliveries.PathDeadLetters+"/retry"+group, form)
+	require.Equal(t, started.Header.Get("Location"), d.Post(deliveries.PathDeadLetters+"/retry"+group, form).Header.Get("Location"), "one job for one form")
 	require.Equal(t, http.StatusSeeOther, started.StatusCode)
 	job, err := d.Store.Job(t.Context(), d.Project.ID, strings.TrimPrefix(started.Header.Get("Location"), ui.Root+"/jobs/"))
 	require.NoError(t, err)

@@ -116,7 +116,7 @@ func (s *Section) retry(v *ui.Visit) (ui.Reply, error) {
 	if err != nil {
 		return ui.Reply{}, err
 	}
-	err = s.desk.Do(v, parts.Deed{Action: "webhook_delivery.retried"}, func(ctx context.Context, tx *store.Tx) (string, error) {
+	_, err = s.desk.Do(v, parts.Deed{Action: "webhook_delivery.retried"}, func(ctx context.Context, tx *store.Tx) (string, error) {
 		locked, err := tx.LockDelivery(ctx, id)
 		if err != nil {
 			return "", err

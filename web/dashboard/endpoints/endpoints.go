@@ -208,7 +208,7 @@ func (s *Section) do(v *ui.Visit, action, notice string, deed func(ctx context.C
 	if err != nil {
 		return ui.Reply{}, err
 	}
-	err = s.desk.Do(v, parts.Deed{Action: action}, func(ctx context.Context, tx *store.Tx) (string, error) { return id, deed(ctx, tx, id) })
+	_, err = s.desk.Do(v, parts.Deed{Action: action}, func(ctx context.Context, tx *store.Tx) (string, error) { return id, deed(ctx, tx, id) })
 	if err != nil {
 		return ui.Reply{}, parts.Refused(v, err)
 	}
@@ -242,37 +242,61 @@ func (s *Section) resume(v *ui.Visit) (ui.Reply, error) {
 
 // test sends a test event and leads to its delivery, where it can be watched.
 func (s *Section) test(v *ui.Visit) (ui.Reply, error) {
-	var delivery string
-	answer, err := s.do(v, "webhook_endpoint.tested", wordsIn(v.Locale.Language).Tested, func(ctx context.Context, tx *store.Tx, id string) error {
-		sent, err := actions.TestEndpoint(ctx, tx, parts.CauseOf(v, ""), id)
-		if err == nil {
-			delivery = sent.ID
-		}
-		return err
-	})
-	if err == nil {
-		answer.Header = http.Header{"Location": {ui.Root + "/deliveries/" + delivery}}
+	id, err := posted(v)
+	if err != nil {
+		return ui.Reply{}, err
 	}
-	return answer, err
+	delivery, err := s.desk.Do(v, parts.Deed{Action: "webhook_endpoint.tested", Detail: id}, func(ctx context.Context, tx *store.Tx) (string, error) {
+		sent, err := actions.TestEndpoint(ctx, tx, parts.CauseOf(v, ""), id)
+		if err != nil {
+			return "", err
+		}
+		return sent.ID, nil
+	})
+	if err != nil {
+		return ui.Reply{}, parts.Refused(v, err)
+	}
+	answer := ui.Redirect(ui.Root + "/deliveries/" + delivery)
+	answer.Notice = wordsIn(v.Locale.Language).Tested
+	return answer, nil
 }
 
-// rotate gives the endpoint a new secret, which is on this page only.
+// posted is the endpoint of the path of a form, which is read.
+func posted(v *ui.Visit) (id string, err error) {
+	if _, err = v.Form(); err != nil {
+		return "", err
+	}
+	return parts.ID(v, models.PrefixEndpoint)
+}
+
+// rotate gives the endpoint a new secret, which is on this page only. The form
+// sent twice gives one: the one before would be lost otherwise, and with it every
+// delivery until the receiver is changed.
 func (s *Section) rotate(v *ui.Visit) (ui.Reply, error) {
 	if v.Member.Role != models.RoleOwner {
 		texts := wordsIn(v.Locale.Language)
 		return ui.Reply{}, ui.Refusal{Status: http.StatusForbidden, Title: texts.OwnersTitle, Text: texts.OwnersText}
 	}
-	var fresh, endpoint string
-	var until *time.Time
-	_, err := s.do(v, "webhook_endpoint.secret_rotated", "", func(ctx context.Context, tx *store.Tx, id string) (err error) {
-		endpoint = id
-		_, fresh, until, err = actions.RotateSecret(ctx, tx, parts.CauseOf(v, ""), id, overlap)
-		return err
-	})
+	id, err := posted(v)
 	if err != nil {
 		return ui.Reply{}, err
 	}
-	return s.page(v, endpoint, fresh, v.Locale.At(wordsIn(v.Locale.Language).SecretUntil, *until))
+	_, err = s.desk.Do(v, parts.Deed{Action: "webhook_endpoint.secret_rotated"}, func(ctx context.Context, tx *store.Tx) (string, error) {
+		_, _, _, err := actions.RotateSecret(ctx, tx, parts.CauseOf(v, ""), id, overlap)
+		return id, err
+	})
+	if err != nil {
+		return ui.Reply{}, parts.Refused(v, err)
+	}
+	endpoint, err := s.queries.Endpoint(v.Context(), v.Member.Project.ID, id)
+	if err != nil {
+		return ui.Reply{}, fmt.Errorf("read the endpoint: %w", err)
+	}
+	until := v.Now
+	if len(endpoint.Secrets) > 1 && endpoint.Secrets[1].ExpiresAt != nil {
+		until = *endpoint.Secrets[1].ExpiresAt
+	}
+	return s.page(v, id, endpoint.Secrets[0].Value, v.Locale.At(wordsIn(v.Locale.Language).SecretUntil, until))
 }
 
 func deletion(v *ui.Visit, e *models.WebhookEndpoint) ui.Confirm {

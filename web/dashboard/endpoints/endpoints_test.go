@@ -76,6 +76,37 @@ func TestPausedResumedTestedRotatedDeleted(t *testing.T) {
 	require.Contains(t, s.Get(ui.Root+"/members").Body, "Rotated a secret")
 }
 
+// A double click, or a repeat after a lost answer, sends the same form twice: it
+// acts once, and the second answer shows what the first did.
+func TestAFormThatIsSentTwiceActsOnce(t *testing.T) {
+	t.Parallel()
+	s := dashtest.New(t)
+	e := newEndpoint(s, "https://hooks.example.com/in")
+	path := endpoints.Path + "/" + e.ID
+	old := e.Secrets[0].Value
+	form := url.Values{"once": {models.NewID("", dashtest.Now())}}
+	answers := make(chan dashtest.Answer, 4)
+	for range 2 {
+		go func() { answers <- s.Post(path+"/rotate-secret", form) }()
+		go func() { answers <- s.Post(path+"/test", form) }()
+	}
+	places := map[string]bool{}
+	secrets := read(t, s, e.ID).Secrets
+	for range 4 {
+		got := <-answers
+		secrets = read(t, s, e.ID).Secrets
+		if got.StatusCode == http.StatusSeeOther {
+			places[got.Header.Get("Location")] = true
+			continue
+		}
+		require.Equal(t, http.StatusOK, got.StatusCode)
+		require.Contains(t, strings.ReplaceAll(got.Body, "&#43;", "+"), secrets[0].Value)
+	}
+	require.Len(t, places, 1, "one test event")
+	require.Len(t, secrets, 2)
+	require.Equal(t, old, secrets[1].Value, "the one that the receiver knows still signs")
+}
+
 func TestAnotherProjectsEndpointsDoNotExist(t *testing.T) {
 	t.Parallel()
 	s := dashtest.New(t)

@@ -211,7 +211,7 @@ func (s *Section) cancel(v *ui.Visit) (ui.Reply, error) {
 	if err != nil {
 		return ui.Reply{}, err
 	}
-	err = s.desk.Do(v, parts.Deed{Action: "job.cancelled", Detail: string(job.Type)}, func(ctx context.Context, tx *store.Tx) (string, error) {
+	_, err = s.desk.Do(v, parts.Deed{Action: "job.cancelled", Detail: string(job.Type)}, func(ctx context.Context, tx *store.Tx) (string, error) {
 		_, err := actions.CancelJob(ctx, tx, parts.CauseOf(v, ""), job.ID)
 		return job.ID, err
 	})

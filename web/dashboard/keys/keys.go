@@ -205,6 +205,10 @@ func (s *Section) create(v *ui.Visit) (ui.Reply, error) {
 		tx.Audit(v.Audit("api_key.created", key.ID, key.Name+" ("+scopesOf(key)+")"))
 		return tx.CreateAPIKey(v.Context(), key)
 	})
+	if errors.Is(err, store.ErrRepeated) { // its secret was on the answer to the first time, and is nowhere else
+		again.Problem = texts.Repeated
+		return s.page(v, http.StatusConflict, listView{Form: again})
+	}
 	if errors.Is(err, store.ErrTooManyKeys) {
 		again.Problem = fmt.Sprintf(texts.TooManyF, store.MaxActiveKeys)
 		return s.page(v, http.StatusConflict, listView{Form: again})

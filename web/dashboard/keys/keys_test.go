@@ -48,6 +48,17 @@ func TestANewKeyIsShownOnceAndWorks(t *testing.T) {
 	require.Contains(t, s.Get(ui.Root+"/members").Body, "Created an API key")
 }
 
+func TestAFormThatIsSentTwiceMakesOneKey(t *testing.T) {
+	t.Parallel()
+	s := dashtest.New(t)
+	form := url.Values{"name": {"n"}, "scope": {"read"}, "once": {models.NewID("", dashtest.Now())}}
+	require.Equal(t, http.StatusOK, s.Post(keys.Path, form).StatusCode)
+	again := s.Post(keys.Path, form)
+	require.Equal(t, http.StatusConflict, again.StatusCode)
+	require.Contains(t, again.Body, "This form was sent twice.")
+	require.Len(t, stored(t, s), 1)
+}
+
 func TestAFormThatIsWrongKeepsWhatWasTyped(t *testing.T) {
 	t.Parallel()
 	s := dashtest.New(t)

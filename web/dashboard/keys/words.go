@@ -15,7 +15,7 @@ type words struct {
 	Revoke, RevokeF, RevokedNotice                          string
 	RevokeQuestion, NeverUsedQuestion                       string
 	New, NewLead, NameHint, Lifetime, Create                string
-	BadNameF, NoScope, TooManyF                             string
+	BadNameF, NoScope, TooManyF, Repeated                   string
 	MadeF, MadeLead, Secret, Try                            string
 	OwnersTitle, OwnersText, AskOwner                       string
 	DaysF                                                   ui.Forms

@@ -19,6 +19,7 @@ var english = words{
 	Lifetime: "Expires after", Create: "Create the key",
 	BadNameF: "A name has 1 to %d characters.", NoScope: "Choose what the key may do.",
 	TooManyF: "There are %d keys that work already. Revoke one that nobody needs.",
+	Repeated: "This form was sent twice. The key was created the first time; if you did not see its secret, revoke it and create another.",
 	MadeF:    "The key “%s” was created", MadeLead: "Copy it now: it is not shown again, and nobody can find it out later.",
 	Secret: "the new key", Try: "Try it",
 	OwnersTitle: "Only owners may do this", OwnersText: "Ask an owner of the project. The page of members tells who they are.",

@@ -42,7 +42,7 @@ func (s *Section) form(v *ui.Visit, status int, form ui.FormView) (ui.Reply, err
 func composing(v *ui.Visit, values url.Values) ui.FormView {
 	w, shared := wordsIn(v), parts.WordsOf(v)
 	return ui.FormView{
-		Action: Path, Submit: w.Send, Back: &ui.Link{Name: ui.WordsIn(v.Locale.Language).Cancel, Address: Path},
+		Action: Path, Once: v.Once(), Submit: w.Send, Back: &ui.Link{Name: ui.WordsIn(v.Locale.Language).Cancel, Address: Path},
 		Fields: []ui.Field{
 			{Name: "contact_id", Label: shared.Contact, Kind: "text", Value: values.Get("contact_id"), Hint: w.ContactHint, Needed: true},
 			{Name: "channel", Label: shared.Channel, Kind: ui.FieldSelect, Options: ui.Choices(models.Channels(), shared.Channels, values.Get("channel"))},
@@ -61,10 +61,10 @@ func (s *Section) create(v *ui.Visit) (ui.Reply, error) {
 		return ui.Reply{}, err
 	}
 	draft, err := draftOf(v.Locale, posted)
-	var message *models.Message
+	var made string
 	if err == nil {
-		err = s.desk.Do(v, parts.Deed{Action: "message.created"}, func(ctx context.Context, tx *store.Tx) (string, error) {
-			message, err = actions.CreateMessage(ctx, tx, parts.CauseOf(v, ""), strings.TrimSpace(posted.Get("contact_id")), draft)
+		made, err = s.desk.Do(v, parts.Deed{Action: "message.created"}, func(ctx context.Context, tx *store.Tx) (string, error) {
+			message, err := actions.CreateMessage(ctx, tx, parts.CauseOf(v, ""), strings.TrimSpace(posted.Get("contact_id")), draft)
 			if err != nil {
 				return "", err
 			}
@@ -79,7 +79,7 @@ func (s *Section) create(v *ui.Visit) (ui.Reply, error) {
 	if err != nil {
 		return ui.Reply{}, parts.Refused(v, err)
 	}
-	reply := ui.Redirect(Path + "/" + message.ID)
+	reply := ui.Redirect(Path + "/" + made)
 	reply.Notice = wordsIn(v).Queued
 	return reply, nil
 }

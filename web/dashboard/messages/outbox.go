@@ -128,7 +128,7 @@ func (s *Section) setSandbox(v *ui.Visit) (ui.Reply, error) {
 		form.Blame(v.Locale, parts.WordsOf(v).NotValid, []models.FieldError{{Pointer: "/delay_ms", Code: models.FieldFormat, Detail: wordsIn(v).DelayWrong}})
 		return s.outboxPage(v, http.StatusUnprocessableEntity, form, wanted)
 	}
-	err = s.desk.Do(v, parts.Deed{Action: "sandbox.set", Detail: string(wanted.Behaviour)}, func(_ context.Context, tx *store.Tx) (string, error) {
+	_, err = s.desk.Do(v, parts.Deed{Action: "sandbox.set", Detail: string(wanted.Behaviour)}, func(_ context.Context, tx *store.Tx) (string, error) {
 		return string(v.Member.Project.ID), tx.SetChannel(models.ChannelSandbox, settings)
 	})
 	if err != nil {

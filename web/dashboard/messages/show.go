@@ -218,7 +218,7 @@ func (s *Section) cancel(v *ui.Visit) (ui.Reply, error) {
 	if err != nil {
 		return ui.Reply{}, err
 	}
-	err = s.desk.Do(v, parts.Deed{Action: "message.cancelled"}, func(ctx context.Context, tx *store.Tx) (string, error) {
+	_, err = s.desk.Do(v, parts.Deed{Action: "message.cancelled"}, func(ctx context.Context, tx *store.Tx) (string, error) {
 		_, err := actions.CancelMessage(ctx, tx, parts.CauseOf(v, ""), m.ID)
 		return m.ID, err
 	})
@@ -259,7 +259,7 @@ func (s *Section) settle(v *ui.Visit) (ui.Reply, error) {
 		UserID: &v.Member.UserID, UserEmail: &v.Member.Email, ToStatus: models.MessageStatus(form.Get("status")), Reason: form.Get("reason"),
 	}
 	deed := parts.Deed{Action: "message.settled", Detail: string(decision.ToStatus)}
-	err = s.desk.Do(v, deed, func(ctx context.Context, tx *store.Tx) (string, error) {
+	_, err = s.desk.Do(v, deed, func(ctx context.Context, tx *store.Tx) (string, error) {
 		_, err := actions.SettleMessage(ctx, tx, parts.CauseOf(v, form.Get(parts.VersionField)), m.ID, &decision)
 		return m.ID, err
 	})

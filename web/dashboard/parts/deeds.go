@@ -14,6 +14,8 @@ import (
 
 // Writer commits what a function queues, in one transaction.
 type Writer interface {
+	// Repeated returns the subject of what a form did when it was sent before.
+	Repeated(ctx context.Context, project models.ProjectID, action, once string) (subject string, err error)
 	Write(ctx context.Context, project models.ProjectID, fn func(*store.Tx) error) ([]store.Lane, error)
 }
 
@@ -27,21 +29,29 @@ type Desk struct {
 // more about it, which may be empty.
 type Deed struct{ Action, Detail string }
 
-// Do does a deed: fn queues it and names its subject. Who did it is kept beside
-// it, and its webhooks are announced.
-func (d Desk) Do(v *ui.Visit, deed Deed, fn func(ctx context.Context, tx *store.Tx) (subject string, err error)) error {
+// Do does a deed: fn queues it and names its subject, which Do returns. Who did it
+// is kept beside it, and its webhooks are announced. A form with [ui.FieldOnce]
+// acts once: sent again, it gives the subject of the first time, and what fn did
+// is undone.
+func (d Desk) Do(v *ui.Visit, deed Deed, fn func(ctx context.Context, tx *store.Tx) (subject string, err error)) (subject string, err error) {
+	entry := v.Audit(deed.Action, "", deed.Detail)
 	lanes, err := d.Store.Write(v.Context(), v.Member.Project.ID, func(tx *store.Tx) error {
-		subject, err := fn(v.Context(), tx)
-		if err == nil {
-			tx.Audit(v.Audit(deed.Action, subject, deed.Detail))
+		if entry.Subject, err = fn(v.Context(), tx); err != nil {
+			return err
 		}
-		return err
+		tx.Audit(entry)
+		return nil
 	})
+	if err != nil && entry.Once != nil {
+		if first, repeated := d.Store.Repeated(v.Context(), v.Member.Project.ID, deed.Action, *entry.Once); repeated == nil {
+			return first, nil
+		}
+	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", deed.Action, err)
+		return "", fmt.Errorf("%s: %w", deed.Action, err)
 	}
 	d.Hint(lanes)
-	return nil
+	return entry.Subject, nil
 }
 
 // VersionField is the hidden field that holds the tag of what the reader saw.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/botix-pro/platform/web/ui"
 )
@@ -38,10 +39,23 @@ func At(v *ui.Visit, filters []Filter, valid func(id string) bool) Place {
 // Value is what a filter is set to, nil where it is off.
 func (p Place) Value(name string) *string {
 	value := strings.TrimSpace(p.v.URL.Query().Get(name))
-	if value == "" {
+	switch {
+	case value == "":
+		return nil
+	case !Asked(value):
+		p.Fault(name, WordsOf(p.v).BadFilters)
 		return nil
 	}
 	return &value
+}
+
+// maxAsked is the longest text that is searched for, in bytes.
+const maxAsked = 1000
+
+// Asked reports whether the database can be asked for a text that came from a
+// reader.
+func Asked(text string) bool {
+	return text != "" && len(text) <= maxAsked && utf8.ValidString(text) && !strings.ContainsRune(text, 0)
 }
 
 // Fault marks a filter whose value cannot be used.

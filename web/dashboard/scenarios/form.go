@@ -68,6 +68,7 @@ func (s *Section) form(v *ui.Visit, status int, scenario *models.Scenario, form 
 func writing(v *ui.Visit, scenario *models.Scenario, values url.Values) ui.FormView {
 	w := wordsIn(v)
 	form := ui.FormView{
+		Once:   v.Once(),
 		Action: Path, Submit: w.Create, Back: &ui.Link{Name: ui.WordsIn(v.Locale.Language).Cancel, Address: Path},
 		Fields: []ui.Field{
 			{Name: "name", Label: w.Name, Kind: "text", Value: values.Get("name"), Needed: true},
@@ -141,11 +142,12 @@ func (s *Section) create(v *ui.Visit) (ui.Reply, error) {
 	if err != nil {
 		return ui.Reply{}, err
 	}
-	var scenario *models.Scenario
+	var made string
 	draft, err := s.draftOf(v, posted)
 	if err == nil {
-		err = s.desk.Do(v, parts.Deed{Action: "scenario.created"}, func(_ context.Context, tx *store.Tx) (string, error) {
-			if scenario, err = actions.CreateScenario(tx, draft); err != nil {
+		made, err = s.desk.Do(v, parts.Deed{Action: "scenario.created"}, func(_ context.Context, tx *store.Tx) (string, error) {
+			scenario, err := actions.CreateScenario(tx, draft)
+			if err != nil {
 				return "", err
 			}
 			return scenario.ID, nil
@@ -154,7 +156,7 @@ func (s *Section) create(v *ui.Visit) (ui.Reply, error) {
 	if err != nil {
 		return s.wrong(v, nil, posted, err)
 	}
-	reply := ui.Redirect(Path + "/" + scenario.ID)
+	reply := ui.Redirect(Path + "/" + made)
 	reply.Notice = wordsIn(v).Created
 	return reply, nil
 }
@@ -171,7 +173,7 @@ func (s *Section) update(v *ui.Visit) (ui.Reply, error) {
 	}
 	draft, err := s.draftOf(v, posted)
 	if err == nil {
-		err = s.desk.Do(v, parts.Deed{Action: "scenario.updated"}, func(ctx context.Context, tx *store.Tx) (string, error) {
+		_, err = s.desk.Do(v, parts.Deed{Action: "scenario.updated"}, func(ctx context.Context, tx *store.Tx) (string, error) {
 			_, err := actions.UpdateScenario(ctx, tx, parts.CauseOf(v, posted.Get(parts.VersionField)), scenario.ID, draft)
 			return scenario.ID, err
 		})

@@ -207,7 +207,7 @@ func (s *Section) cancel(v *ui.Visit) (ui.Reply, error) {
 	if err != nil {
 		return ui.Reply{}, err
 	}
-	err = s.desk.Do(v, parts.Deed{Action: "run.cancelled"}, func(ctx context.Context, tx *store.Tx) (string, error) {
+	_, err = s.desk.Do(v, parts.Deed{Action: "run.cancelled"}, func(ctx context.Context, tx *store.Tx) (string, error) {
 		_, err := actions.CancelRun(ctx, tx, parts.CauseOf(v, ""), id)
 		return id, err
 	})

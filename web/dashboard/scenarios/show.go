@@ -204,7 +204,7 @@ func (s *Section) move(v *ui.Visit, to models.ScenarioStatus, action, notice str
 	if err != nil {
 		return ui.Reply{}, err
 	}
-	err = s.desk.Do(v, parts.Deed{Action: action}, func(ctx context.Context, tx *store.Tx) (string, error) {
+	_, err = s.desk.Do(v, parts.Deed{Action: action}, func(ctx context.Context, tx *store.Tx) (string, error) {
 		_, err := actions.MoveScenario(ctx, tx, parts.CauseOf(v, form.Get(parts.VersionField)), scenario.ID, to)
 		return scenario.ID, err
 	})
@@ -253,6 +253,7 @@ func (s *Section) askArchive(v *ui.Visit) (ui.Reply, error) {
 func running(v *ui.Visit, scenario *models.Scenario, values url.Values) ui.FormView {
 	w, shared := wordsIn(v), parts.WordsOf(v)
 	return ui.FormView{
+		Once:   v.Once(),
 		Action: Path + "/" + scenario.ID + "/run", Submit: w.Run,
 		Fields: []ui.Field{
 			{Name: "contact_id", Label: shared.Contact, Kind: "text", Value: values.Get("contact_id"), Hint: w.ContactHint, Needed: true},
@@ -274,16 +275,19 @@ func (s *Section) run(v *ui.Visit) (ui.Reply, error) {
 	var wrapped struct {
 		Variables jsontext.Value `json:"variables"`
 	}
-	var run *models.ScenarioRun
+	var made string
 	if text := strings.TrimSpace(posted.Get("variables")); text != "" {
 		if err = models.DecodeObject([]byte(`{"variables":`+text+`}`), &wrapped); err != nil {
 			err = models.Invalid(models.FieldError{Pointer: "/variables", Code: models.FieldType, Detail: wordsIn(v).VariablesHint})
 		}
 	}
 	if err == nil {
-		err = s.desk.Do(v, parts.Deed{Action: "scenario.run"}, func(ctx context.Context, tx *store.Tx) (string, error) {
-			run, _, err = actions.RunScenario(ctx, tx, parts.CauseOf(v, ""), scenario.ID, strings.TrimSpace(posted.Get("contact_id")), wrapped.Variables)
-			return scenario.ID, err
+		made, err = s.desk.Do(v, parts.Deed{Action: "scenario.run", Detail: scenario.ID}, func(ctx context.Context, tx *store.Tx) (string, error) {
+			run, _, err := actions.RunScenario(ctx, tx, parts.CauseOf(v, ""), scenario.ID, strings.TrimSpace(posted.Get("contact_id")), wrapped.Variables)
+			if err != nil {
+				return "", err
+			}
+			return run.ID, nil
 		})
 	}
 	if faults, ok := parts.Faults(err); ok {
@@ -298,7 +302,7 @@ func (s *Section) run(v *ui.Visit) (ui.Reply, error) {
 	if err != nil {
 		return ui.Reply{}, parts.Refused(v, err)
 	}
-	reply := ui.Redirect(PathRuns + "/" + run.ID)
+	reply := ui.Redirect(PathRuns + "/" + made)
 	reply.Notice = wordsIn(v).Started
 	return reply, nil
 }

@@ -12,27 +12,34 @@
     hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZoneName: 'short',
   });
 
-  const forgetting = new Map();
+  let forgetting;
 
-  function say(text, id = 'status') {
-    const region = document.getElementById(id);
+  function say(text) {
+    const region = document.getElementById('live-status');
     region.textContent = ''; // so that the same text is spoken again
     setTimeout(() => { region.textContent = text; }, 100);
-    clearTimeout(forgetting.get(id));
-    forgetting.set(id, setTimeout(() => { region.textContent = ''; }, 10000));
+    clearTimeout(forgetting);
+    forgetting = setTimeout(() => { region.textContent = ''; }, 10000);
   }
 
-  // From the next page on the server writes the reader's own times.
+  // A zone's name is a cookie's value as it is. From the next page on the server writes the reader's own times.
   function tellZone() {
     const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-    if (!zone || document.cookie.includes(`btx_zone=${encodeURIComponent(zone)}`)) return;
-    document.cookie = `btx_zone=${encodeURIComponent(zone)}; path=/; max-age=31536000; samesite=lax`;
+    if (!zone || document.cookie.includes(`btx_zone=${zone}`)) return;
+    document.cookie = `btx_zone=${zone}; path=/; max-age=31536000; samesite=lax`;
   }
 
   function localTimes(root) {
     for (const time of root.querySelectorAll('time[data-local]')) {
       const at = new Date(time.dateTime);
-      if (!Number.isNaN(at.getTime())) time.textContent = clock.format(at);
+      if (Number.isNaN(at.getTime())) continue;
+      time.textContent = clock.format(at);
+      if (!at.getTimezoneOffset()) continue;
+      const utc = document.createElement('span');
+      utc.className = 'utc';
+      utc.textContent = ` (${at.toISOString().slice(11, 19)} UTC)`;
+      time.after(utc);
+      delete time.dataset.local;
     }
   }
 
@@ -63,14 +70,19 @@
     });
   }
 
+  // A part of a page. The header tells it from a page where the browser tells
+  // nothing itself, over plain http.
+  function part(address) {
+    return fetch(address, { redirect: 'error', headers: { 'X-Part': '1' } });
+  }
+
   // The parser runs no script and the policy would stop one; the fragment is
   // our own server's, escaped there.
   async function load(fragment, cell) {
-    const answer = await fetch(fragment, { redirect: 'error' });
+    const answer = await part(fragment);
     if (!answer.ok) throw new Error(String(answer.status));
     const parsed = new DOMParser().parseFromString(await answer.text(), 'text/html');
     cell.replaceChildren(...parsed.body.childNodes);
-    if (window.htmx) window.htmx.process(cell);
     enhance(cell);
   }
 
@@ -125,6 +137,16 @@
     });
   }
 
+  // A form goes once: a second click on its button does nothing. Coming back to
+  // the page by the browser's own way makes it new.
+  function sendsOnce(form) {
+    form.addEventListener('submit', (event) => {
+      if (form.dataset.sent) event.preventDefault();
+      form.dataset.sent = 'yes';
+    });
+    window.addEventListener('pageshow', () => { delete form.dataset.sent; });
+  }
+
   // A choice that needs no button: the form goes when it changes.
   function submitOnChange(field) {
     for (const button of field.form.querySelectorAll('[data-instead]')) button.hidden = true;
@@ -168,31 +190,30 @@
   // A part that follows what happens: it is fetched again every so often and put
   // in place of itself. It rests while nobody looks, while a row is open, a box
   // ticked or a dialog shown inside, and ends when what is fetched follows nothing.
-  function live(part) {
-    const every = Number(part.dataset.every) * 1000;
-    const busy = () => document.hidden || part.contains(document.activeElement) && document.activeElement.matches('input, select, textarea')
-      || part.querySelector('tr.open, input:checked[data-select], dialog[open]');
+  function live(element) {
+    const every = Number(element.dataset.every) * 1000;
+    const busy = () => document.hidden || element.contains(document.activeElement) && document.activeElement.matches('input, select, textarea')
+      || element.querySelector('tr.open, input:checked[data-select], dialog[open]');
     const timer = setInterval(async () => {
-      if (!part.isConnected) { clearInterval(timer); return; }
+      if (!element.isConnected) { clearInterval(timer); return; }
       if (busy()) return;
       try {
-        const answer = await fetch(part.dataset.live, { redirect: 'error' });
+        const answer = await part(element.dataset.live);
         if (!answer.ok) return;
         const parsed = new DOMParser().parseFromString(await answer.text(), 'text/html');
-        if (busy() || !part.isConnected) return;
+        if (busy() || !element.isConnected) return;
         clearInterval(timer);
-        replaceLive(part, parsed.body);
+        replaceLive(element, parsed.body);
       } catch { /* offline: the next turn may be luckier */ }
     }, every);
   }
 
   // The focus stays where it was, by the element's id.
-  function replaceLive(part, body) {
-    const focused = part.contains(document.activeElement) ? document.activeElement.id : '';
+  function replaceLive(element, body) {
+    const focused = element.contains(document.activeElement) ? document.activeElement.id : '';
     const nodes = [...body.children];
-    part.replaceWith(...nodes);
+    element.replaceWith(...nodes);
     for (const node of nodes) {
-      if (window.htmx) window.htmx.process(node);
       enhance(node, true);
       if (node.dataset.say) say(node.dataset.say);
     }
@@ -210,9 +231,9 @@
     each(root, 'a[data-unfold]', disclosure, itself);
     each(root, '[data-reveal]', passwordSwitch, itself);
     each(root, '[data-submit]', submitOnChange, itself);
+    each(root, 'form[method="post"]', sendsOnce, itself);
     each(root, '[data-dialog]', opensDialog, itself);
     each(root, '[data-live]', live, itself);
-    document.dispatchEvent(new CustomEvent('ui:enhance', { detail: root }));
   }
 
   tellZone();
@@ -220,13 +241,4 @@
   document.querySelectorAll('[data-dropdown]').forEach(dropdown);
   document.querySelectorAll('.menu').forEach(menu);
   document.querySelectorAll('.done[data-say]').forEach((done) => say(done.dataset.say));
-  document.addEventListener('htmx:afterSwap', (event) => {
-    const swapped = event.detail.target.isConnected ? event.detail.target : document.getElementById(event.detail.target.id);
-    if (!swapped) return;
-    enhance(swapped, true);
-    if (swapped.dataset.say) say(swapped.dataset.say);
-  });
-  for (const failure of ['htmx:responseError', 'htmx:sendError', 'htmx:timeout']) {
-    document.addEventListener(failure, () => say(words.failed, 'alert'));
-  }
 })();
