@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/botix-pro/platform/app/models"
 )
 
 // A client that sends all of a large body before it reads gets the refusal, not a
@@ -43,4 +45,37 @@ func TestRefusalReachesAClientThatIsStillSending(t *testing.T) {
 			require.Equal(t, test.status, response.StatusCode)
 		})
 	}
+}
+
+// cutShort sends less of a request's body than was announced, and no more.
+func (h *harness) cutShort(t *testing.T, c call) answer {
+	t.Helper()
+	connection, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(h.url, "http://"))
+	require.NoError(t, err)
+	defer func() { _ = connection.Close() }()
+	request, err := http.NewRequestWithContext(t.Context(), c.method, h.url+c.path, nil)
+	require.NoError(t, err)
+	_, err = fmt.Fprintf(connection, "%s %s HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer %s\r\nIdempotency-Key: cut\r\nContent-Length: 100\r\n\r\n{", c.method, c.path, or(c.key, h.key))
+	require.NoError(t, err)
+	require.NoError(t, connection.(*net.TCPConn).CloseWrite())
+	response, err := http.ReadResponse(bufio.NewReader(connection), request)
+	require.NoError(t, err)
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	got := answer{status: response.StatusCode, header: response.Header, body: body}
+	checkAgainstSpec(t, request, got)
+	return got
+}
+
+// A body that did not arrive leaves the key free: the same request, whole this
+// time, is carried out.
+func TestRequestThatWasCutShortCanBeRepeated(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	cut := h.cutShort(t, post(""))
+	require.Equal(t, models.CodeRequestTimeout, cut.code(t))
+	require.Equal(t, []any{true, "not_applied", "request"}, []any{cut.object(t)["retryable"], cut.object(t)["outcome"], cut.object(t)["scope"]})
+	whole := h.do(t, with(post(`{}`), func(c *call) { c.idempotency = "cut" }))
+	require.Equal(t, http.StatusCreated, whole.status, "%s", whole.body)
 }

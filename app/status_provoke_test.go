@@ -73,6 +73,8 @@ func (s *sites) refusal(t *testing.T, r routeCase, code models.Code) answer {
 		return s.whole.do(t, r.call(r.absent()))
 	case models.CodeRateLimitExceeded:
 		return s.exhausted(t, r)
+	case models.CodeRequestTimeout:
+		return s.whole.cutShort(t, r.call(r.absent()))
 	case models.CodeIdempotencyKeyReuse, models.CodeIdempotencyKeyRunning, models.CodeIdempotencyKeyExpired:
 		return s.keyRefusal(t, r, code)
 	default:

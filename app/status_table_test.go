@@ -78,7 +78,7 @@ func mutating(further ...models.Code) []models.Code {
 	return slices.Concat(scoped(further...), []models.Code{
 		models.CodeIdempotencyKeyRequired, models.CodeIdempotencyKeyInvalid, models.CodeIdempotencyKeyReuse,
 		models.CodeIdempotencyKeyRunning, models.CodeIdempotencyKeyExpired, models.CodeMalformedJSON,
-		models.CodePayloadTooLarge, models.CodeUnsupportedMediaType, models.CodeValidationFailed,
+		models.CodePayloadTooLarge, models.CodeRequestTimeout, models.CodeUnsupportedMediaType, models.CodeValidationFailed,
 	})
 }
 

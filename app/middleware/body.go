@@ -3,7 +3,9 @@ package middleware
 import (
 	"errors"
 	"io"
+	"net"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -13,8 +15,7 @@ import (
 )
 
 const (
-	maxBody     = 1 << 20 // 1 MiB, contract §1: of most routes, and what is kept in memory
-	bodyTimeout = 30 * time.Second
+	maxBody = 1 << 20 // 1 MiB, contract §1: of most routes, and what is kept in memory
 	// What is still read of a refused body, and for how long: enough for any
 	// honest mistake.
 	maxDiscarded   = 32 << 20
@@ -37,10 +38,7 @@ func (s *Spools) readBody(c echo.Context, limit int64, fingerprint io.Writer) (*
 	}
 	c.Set(keyBodyBegun, true)
 	source := io.TeeReader(io.LimitReader(c.Request().Body, limit+1), fingerprint)
-	timeout := bodyTimeout
-	if limit > maxBody {
-		timeout = spoolTimeout
-	}
+	timeout := s.timeout(limit)
 	err := within(c, timeout, func() error { return content.fill(source, limit) })
 	if err == nil && content.size > limit {
 		err = tooLarge(limit)
@@ -49,10 +47,24 @@ func (s *Spools) readBody(c echo.Context, limit int64, fingerprint io.Writer) (*
 		return content, nil
 	}
 	content.close()
-	if known := (*models.Error)(nil); errors.As(err, &known) {
-		return nil, known
+	return nil, unread(err, timeout)
+}
+
+// unread is why a body could not be read. One that only did not come may come
+// the next time; one whose framing is broken will not be better.
+func unread(err error, timeout time.Duration) error {
+	var known *models.Error
+	var network net.Error
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return models.NewError(models.CodeRequestTimeout, "The body did not arrive within %s.", timeout)
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &network):
+		return models.NewError(models.CodeRequestTimeout, "The connection ended before all of the body had arrived.")
+	default:
+		return models.NewError(models.CodeInvalidRequest, "The body's framing is broken: it cannot be read to its end.")
 	}
-	return nil, models.NewError(models.CodeInvalidRequest, "The body could not be read to its end within %s.", timeout)
 }
 
 func tooLarge(limit int64) error {

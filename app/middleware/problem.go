@@ -60,8 +60,10 @@ func (p *Problems) Handle(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
-	discardBody(c)
 	known := classify(err)
+	if known.Code != models.CodeRequestTimeout { // nobody waits twice for the same bytes
+		discardBody(c)
+	}
 	c.Set(keyCode, known.Entry().Code)
 	// A client that hung up is nobody's fault.
 	if known.ServerFault() && !errors.Is(c.Request().Context().Err(), context.Canceled) {

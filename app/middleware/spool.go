@@ -15,7 +15,9 @@ const (
 	// maxSpools is how many bodies above [maxBody] a process takes at once
 	// (contract §1 allows 16 MiB each).
 	maxSpools = 4
-	// spoolTimeout is longer than a small body's: 16 MiB are on their way longer.
+	// bodyTimeout is how long a body may be on its way, spoolTimeout how long one
+	// that may be larger than [maxBody].
+	bodyTimeout  = 30 * time.Second
 	spoolTimeout = 60 * time.Second
 	// spoolRetry is after how long one of them should be through.
 	spoolRetry = 2 * time.Second
@@ -26,14 +28,23 @@ const (
 // Spools are the files that large bodies are kept in while they are hashed and
 // carried out, a bounded number at once.
 type Spools struct {
-	dir   string
-	slots chan struct{}
+	dir          string
+	slots        chan struct{}
+	small, large time.Duration // how long a body may take
 }
 
 // NewSpools keeps the files in a directory, the system's temporary one when dir
 // is empty.
 func NewSpools(dir string) *Spools {
-	return &Spools{dir: dir, slots: make(chan struct{}, maxSpools)}
+	return &Spools{dir: dir, slots: make(chan struct{}, maxSpools), small: bodyTimeout, large: spoolTimeout}
+}
+
+// timeout is how long a body of a route with this limit may take.
+func (s *Spools) timeout(limit int64) time.Duration {
+	if limit > maxBody {
+		return s.large
+	}
+	return s.small
 }
 
 // body is a request's body once it was read: in memory, or else in a file.

@@ -21,6 +21,7 @@ const (
 	CodeInvalidRequest         Code = "INVALID_REQUEST"
 	CodeValidationFailed       Code = "VALIDATION_FAILED"
 	CodeUnsupportedMediaType   Code = "UNSUPPORTED_MEDIA_TYPE"
+	CodeRequestTimeout         Code = "REQUEST_TIMEOUT"
 	CodePayloadTooLarge        Code = "PAYLOAD_TOO_LARGE"
 	CodeNotFound               Code = "NOT_FOUND"
 	CodeMethodNotAllowed       Code = "METHOD_NOT_ALLOWED"
@@ -151,6 +152,13 @@ var catalogue = indexed(
 		Title:  "Media type not supported",
 		When:   "Content-Type is not the documented one, or Content-Encoding is not identity.",
 		Caller: "Send plain application/json.",
+	},
+	CatalogueEntry{
+		Code: CodeRequestTimeout, Status: http.StatusRequestTimeout, Retryable: true, Outcome: NotApplied,
+		Title:    "Body did not arrive",
+		When:     "The body stalled, or its connection ended, before all of it had arrived (30 seconds; 60 on bulk routes).",
+		Caller:   "Send the same request with the same key, on a new connection.",
+		Operator: "If many callers see it, look for a proxy that holds bodies back or cuts connections.",
 	},
 	CatalogueEntry{
 		Code: CodePayloadTooLarge, Status: http.StatusRequestEntityTooLarge, Outcome: NotApplied,
