@@ -422,16 +422,18 @@ type IdempotencyAttempt struct {
 	Status *int `json:"status"`
 }
 
-// IdempotencyKey What became of the operation that this key names. While it is in progress nothing but the status is known.
+// IdempotencyKey What became of the operation that this key names. While it is in progress no more than its beginning is known.
 type IdempotencyKey struct {
-	// Attempts The last 100 physical requests with this key, in the order they came.
+	// Attempts The executed try and the last physical requests with this key, in the order they came: replays, conflicts and
+	// those that were refused before the key was looked up (403, 408, 413, 429 and so on). All but the executed one
+	// are logged within a second after their answer and for 14 days.
 	Attempts []IdempotencyAttempt `json:"attempts"`
 
 	// CompletedAt When its answer was stored.
 	CompletedAt *Timestamp `json:"completed_at"`
 
-	// CreatedAt When the executed try began.
-	CreatedAt *Timestamp `json:"created_at"`
+	// CreatedAt RFC 3339 in UTC with milliseconds.
+	CreatedAt Timestamp `json:"created_at"`
 
 	// ExpiresAt Until when the answer is kept.
 	ExpiresAt *Timestamp `json:"expires_at"`

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 
 	"github.com/botix-pro/platform/app/models"
@@ -89,6 +90,28 @@ func TestIfMatchGuardsAgainstLostUpdates(t *testing.T) {
 		require.Equal(t, refused.body, again.body, "a 412 replays as that 412")
 		require.Equal(t, "true", again.header.Get("Idempotent-Replayed"))
 	}
+}
+
+// The forms of If-Match that the description shows: several versions, and any.
+func TestIfMatchTakesSeveralAndAny(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	made := h.contact(t, `{"name":"Ada"}`)
+	var parameter *openapi3.Parameter
+	for _, p := range description(t).Components.Parameters {
+		if p.Value.Name == "If-Match" {
+			parameter = p.Value
+		}
+	}
+	several := parameter.Examples["several"].Value.Value.(string)
+	change := func(match string) int {
+		return h.do(t, call{
+			method: http.MethodPatch, path: made.header.Get("Location"), body: `{"tags":["x"]}`, header: map[string]string{"If-Match": match},
+		}).status
+	}
+	require.Equal(t, http.StatusPreconditionFailed, change(several))
+	require.Equal(t, http.StatusOK, change(several+", "+made.header.Get("ETag")))
+	require.Equal(t, http.StatusOK, change(parameter.Examples["any"].Value.Value.(string)))
 }
 
 func TestDeletedContactIsGoneAndItsDeletionReplays(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -195,16 +196,81 @@ func TestStatusOfAnOperation(t *testing.T) {
 		require.EqualValues(t, want.status, got["status"])
 		require.Equal(t, i == 1, got["replayed"])
 	}
+	require.Equal(t, attempts()[0].(map[string]any)["at"], status["created_at"], "the operation began with the try that executed it")
 
+	before := h.base.clock.Now()
 	running, _, err := h.base.store.BeginOperation(t.Context(), h.project, "running")
 	require.NoError(t, err)
-	require.Equal(t, "in_progress", h.get(t, "/idempotency-keys/running").object(t)["status"])
+	progress := h.get(t, "/idempotency-keys/running").object(t)
+	require.Equal(t, "in_progress", progress["status"])
+	began, err := time.Parse(time.RFC3339, progress["created_at"].(string))
+	require.NoError(t, err)
+	require.WithinRange(t, began, before.Add(-time.Second), h.base.clock.Now().Add(time.Second))
 	running.Rollback(t.Context())
 	require.Equal(t, models.CodeNotFound, h.get(t, "/idempotency-keys/running").code(t))
 
 	_, err = h.base.store.DB().ExecContext(t.Context(), `UPDATE idempotency_keys SET expires_at = now() - interval '1 minute' WHERE project_id = $1`, string(h.project))
 	require.NoError(t, err)
 	require.Equal(t, "expired", h.get(t, "/idempotency-keys/odd%2F%22key%22%2541").object(t)["status"])
+}
+
+// What is bounded is characters, as the description counts them.
+func TestURLIsBoundedInCharacters(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, loopback)
+	const start = "http://127.0.0.1:9/"
+	for length, want := range map[int]int{2048: http.StatusCreated, 2049: http.StatusUnprocessableEntity} {
+		address := start + strings.Repeat("ü", length-len(start))
+		got := h.post(t, "/webhook-endpoints", `{"url":"`+address+`","event_types":["*"]}`)
+		require.Equal(t, want, got.status, "%s", got.body)
+		got = h.post(t, "/scenarios", `{"name":"x","steps":[{"id":"a","type":"http_request","method":"GET","url":"`+address+`"}]}`)
+		require.Equal(t, want, got.status, "%s", got.body)
+	}
+}
+
+// A try that was refused before the key was looked up is one of the operation's
+// as well; what no key belongs to is none.
+func TestRefusedTriesAreShownWithTheOperation(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	h.project, h.key = h.newProject(t, "trial")
+	large := with(post(strings.Repeat(" ", 1<<20+1)), func(c *call) { c.idempotency = "cut" })
+	require.Equal(t, http.StatusRequestEntityTooLarge, h.do(t, large).status)
+	require.Equal(t, http.StatusRequestTimeout, h.cutShort(t, post("")).status)
+	require.Equal(t, http.StatusCreated, h.do(t, with(post(`{}`), func(c *call) { c.idempotency = "cut" })).status)
+	shown := func() (statuses []any) {
+		for _, attempt := range h.get(t, "/idempotency-keys/cut").object(t)["attempts"].([]any) {
+			statuses = append(statuses, attempt.(map[string]any)["status"])
+		}
+		return statuses
+	}
+	h.notes.requests.Flush(t.Context())
+	require.Equal(t, []any{413.0, 408.0, 201.0}, shown())
+
+	for h.get(t, "/me").status != http.StatusTooManyRequests {
+		continue
+	}
+	late := h.do(t, with(post(`{}`), func(c *call) { c.idempotency = "cut" }))
+	h.notes.requests.Flush(t.Context())
+	rows, err := h.base.store.RequestsOfOperation(t.Context(), h.project, "cut")
+	require.NoError(t, err)
+	require.Len(t, rows, 4)
+	require.Equal(t, late.status, rows[3].Status)
+}
+
+// However often an operation is repeated, the try that executed it is shown with
+// the last of the others.
+func TestExecutingTryIsShownWhateverComesAfterIt(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	made := h.do(t, with(post(`{}`), func(c *call) { c.idempotency = "k" }))
+	h.notes.requests.Flush(t.Context())
+	h.exec(t, `INSERT INTO request_log (project_id, request_id, key_id, method, route, status, code, idempotency_key, replayed, duration_ms, at)
+		SELECT $1, 'req_' || new_ulid(), 'key', 'POST', '/contacts', 201, '', 'k', true, 1, now() + n * interval '1 ms' FROM generate_series(1, 150) n`, string(h.project))
+	attempts := h.get(t, "/idempotency-keys/k").object(t)["attempts"].([]any)
+	require.Len(t, attempts, 100)
+	require.Equal(t, made.header.Get("X-Request-Id"), attempts[0].(map[string]any)["request_id"])
+	require.Equal(t, false, attempts[0].(map[string]any)["replayed"])
 }
 
 func TestMeShowsThePlan(t *testing.T) {

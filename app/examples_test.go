@@ -62,6 +62,9 @@ func parameterExamples(operation *openapi3.Operation, in string) map[string]stri
 		if parameter.Value.In == in && parameter.Value.Example != nil {
 			values[parameter.Value.Name] = fmt.Sprint(parameter.Value.Example)
 		}
+		if one := parameter.Value.Examples["one"]; parameter.Value.In == in && one != nil {
+			values[parameter.Value.Name] = fmt.Sprint(one.Value.Value)
+		}
 	}
 	return values
 }

@@ -58,8 +58,7 @@ func mountPublic(e *echo.Echo, checks []telemetry.Check) {
 		"/readyz":       func(c echo.Context) error { return answerReadiness(c, checks) },
 		"/openapi.yaml": func(c echo.Context) error { return c.Blob(http.StatusOK, "application/yaml", api.Spec) },
 	} {
-		e.GET(path, answer, middleware.SecureHeaders)
-		e.HEAD(path, answer, middleware.SecureHeaders)
+		middleware.Public(e, path, middleware.SecureHeaders(answer))
 	}
 }
 

@@ -86,7 +86,9 @@ func apiServices(b *base, listener net.Listener) ([]lifecycle.Named, error) {
 	notes := newNotes(b)
 	e := newEcho(b, notes, hinter.Hint)
 	pages.Register(e)
-	public.Register(e)
+	for path, page := range public.Pages() {
+		middleware.Public(e, path, page)
+	}
 	return append(notes.services(), []lifecycle.Named{
 		{Name: "hints", Service: hinter},
 		{Name: "incarnation", Service: lifecycle.NewEvery(incarnationEvery, b.store.LearnIncarnation)},

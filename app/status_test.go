@@ -58,6 +58,15 @@ func requirePublic(t *testing.T, s *sites) {
 			require.Equal(t, http.StatusServiceUnavailable, without.status)
 			require.Positive(t, number(t, without, "Retry-After"))
 		}
+		options := s.whole.do(t, call{method: http.MethodOptions, path: path, key: "-"})
+		require.Equal(t, []any{http.StatusNoContent, "GET, HEAD, OPTIONS"}, []any{options.status, options.header.Get("Allow")}, path)
+		for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"} {
+			got := s.whole.do(t, call{method: method, path: path, key: "-"})
+			require.Equal(t, models.CodeMethodNotAllowed, got.code(t), "%s %s", method, path)
+			require.Equal(t, "GET, HEAD, OPTIONS", got.header.Get("Allow"))
+			require.Equal(t, "application/problem+json", got.header.Get("Content-Type"))
+			require.Empty(t, got.header.Get("X-RateLimit-Limit"), "it is not counted, like the path's own methods")
+		}
 	}
 }
 

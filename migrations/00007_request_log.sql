@@ -11,7 +11,7 @@ CREATE TABLE request_log (
     route           text        NOT NULL,
     status          int         NOT NULL,
     code            text        NOT NULL, -- of the error; empty: none
-    idempotency_key text COLLATE "C",     -- null: a read, or refused before the key was read
+    idempotency_key text COLLATE "C",     -- null: a read, or none that could be one
     replayed        boolean     NOT NULL,
     duration_ms     int         NOT NULL,
     at              timestamptz NOT NULL,

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -12,6 +14,7 @@ import (
 	"github.com/botix-pro/platform/app/idempotency"
 	"github.com/botix-pro/platform/app/middleware"
 	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/app/store"
 )
 
 // readMe is GET /me: the calling key.
@@ -47,13 +50,14 @@ func (a *API) readIdempotencyKey(ctx context.Context, r *middleware.Request) (mi
 	if err != nil {
 		return middleware.Result{}, fmt.Errorf("read idempotency key: %w", err)
 	}
-	shown := api.IdempotencyKey{ID: key, Object: "idempotency_key", Attempts: []api.IdempotencyAttempt{}}
+	shown := api.IdempotencyKey{ID: key, Object: "idempotency_key"}
 	switch {
 	case record != nil && !record.Forgotten:
-		shown.Attempts = attemptsOf(record, requests)
+		shown.Attempts = withExecuting(record, attemptsOf(requests))
 		err = fillOperation(&shown, record)
-	case running:
-		shown.Status = api.IdempotencyKeyStatusInProgress
+	case running != nil:
+		shown.Status, shown.CreatedAt = api.IdempotencyKeyStatusInProgress, api.Timestamp(*running)
+		shown.Attempts = attemptsOf(requests)
 	default:
 		err = models.NewError(models.CodeNotFound,
 			"No operation with this key has been completed so far. It may not have arrived, or was rolled back: repeat it with the same key.")
@@ -63,6 +67,7 @@ func (a *API) readIdempotencyKey(ctx context.Context, r *middleware.Request) (mi
 
 func fillOperation(shown *api.IdempotencyKey, record *models.IdempotencyRecord) error {
 	completed, expires := api.Timestamp(record.CompletedAt), api.Timestamp(record.ExpiresAt)
+	shown.CreatedAt = api.Timestamp(record.Began())
 	shown.Status = api.IdempotencyKeyStatusCompleted
 	shown.Method, shown.Path, shown.FirstRequestID = &record.Method, &record.Path, &record.RequestID
 	shown.CompletedAt, shown.ExpiresAt = &completed, &expires
@@ -79,24 +84,33 @@ func fillOperation(shown *api.IdempotencyKey, record *models.IdempotencyRecord) 
 	return err
 }
 
-// attemptsOf are the physical requests of an operation, in the order in which
-// they came. The one that executed it is part of the key's row and never
-// missing; the others are logged within a second.
-func attemptsOf(record *models.IdempotencyRecord, requests []models.RequestRecord) []api.IdempotencyAttempt {
-	attempts := make([]api.IdempotencyAttempt, 0, len(requests)+1)
-	logged := false
+// attemptsOf are the logged physical requests with a key, in the order in which
+// they came.
+func attemptsOf(requests []models.RequestRecord) []api.IdempotencyAttempt {
+	attempts := make([]api.IdempotencyAttempt, 0, len(requests))
 	for _, request := range requests {
-		logged = logged || request.RequestID == record.RequestID
 		attempts = append(attempts, api.IdempotencyAttempt{
 			RequestID: request.RequestID, At: api.Timestamp(request.At), Status: &request.Status, Replayed: request.Replayed,
 		})
 	}
-	if logged {
-		return attempts
+	return attempts
+}
+
+// withExecuting adds the request that executed an operation where the log does
+// not show it (yet, or any more): it is part of the key's row and never missing.
+func withExecuting(record *models.IdempotencyRecord, logged []api.IdempotencyAttempt) []api.IdempotencyAttempt {
+	if slices.ContainsFunc(logged, func(a api.IdempotencyAttempt) bool { return a.RequestID == record.RequestID }) {
+		return logged
 	}
 	status := record.Answer.Status
-	executing := api.IdempotencyAttempt{RequestID: record.RequestID, At: api.Timestamp(record.CompletedAt), Status: &status}
-	return append([]api.IdempotencyAttempt{executing}, attempts...)
+	executing := api.IdempotencyAttempt{RequestID: record.RequestID, At: api.Timestamp(record.Began()), Status: &status}
+	at, _ := slices.BinarySearchFunc(logged, executing, func(a, b api.IdempotencyAttempt) int {
+		return strings.Compare(a.RequestID, b.RequestID) // which begin with their time
+	})
+	if len(logged) == store.MaxRequestsShown { // it stays, however long ago it was
+		logged, at = logged[1:], max(at-1, 0)
+	}
+	return slices.Insert(logged, at, executing)
 }
 
 // maskedBody is a stored body without the secret that it may hold: only a

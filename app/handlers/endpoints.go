@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+	"unicode/utf8"
 
 	"github.com/botix-pro/platform/api"
 	"github.com/botix-pro/platform/app/actions"
@@ -54,7 +55,7 @@ func (a *API) prepareEndpoint(ctx context.Context, r *middleware.Request) (any, 
 // checkURL collects what is wrong with a URL and returns what is doubtful.
 func (a *API) checkURL(ctx context.Context, found *faults, raw string) []string {
 	parsed, err := url.Parse(raw)
-	if err != nil || len(raw) > maxURL {
+	if err != nil || utf8.RuneCountInString(raw) > maxURL {
 		found.add("/url", fieldFormat, "This is not an absolute URL of at most %d characters.", maxURL)
 		return nil
 	}

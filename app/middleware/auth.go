@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -21,8 +22,13 @@ const (
 	// callerTTL bounds how long a server may act on what it knew about a key, from
 	// the moment it asked: a revoked key stops working within 5 seconds, a plan's
 	// new limit holds within 10 (contract §1, §4).
-	callerTTL     = 4 * time.Second
-	maxCallers    = 100_000
+	callerTTL  = 4 * time.Second
+	maxCallers = 100_000
+	// provenTTL is how long a key that worked is asked about as ever, also from an
+	// address that is over its limit; unprovenEvery is how often such an address
+	// may ask about another one.
+	provenTTL     = time.Hour
+	unprovenEvery = time.Second
 	lookUpTimeout = 3 * time.Second
 )
 
@@ -43,6 +49,8 @@ type known struct {
 type Auth struct {
 	callers   Callers
 	cache     *otter.Cache[string, known]
+	proven    *otter.Cache[string, struct{}]   // hashes of keys that were valid lately
+	exhausted *otter.Cache[string, *exhausted] // by address, until its window ends
 	limiter   *ratelimit.Limiter
 	clock     clock.Clock
 	uses      *KeyUses
@@ -58,6 +66,15 @@ func NewAuth(callers Callers, limiter *ratelimit.Limiter, uses *KeyUses, clk clo
 			MaximumSize: maxCallers,
 			ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, known]) time.Duration {
 				return max(callerTTL-clk.Now().Sub(e.Value.asked), time.Millisecond)
+			}),
+		}),
+		proven: otter.Must(&otter.Options[string, struct{}]{
+			MaximumSize: maxCallers, ExpiryCalculator: otter.ExpiryWriting[string, struct{}](provenTTL),
+		}),
+		exhausted: otter.Must(&otter.Options[string, *exhausted]{
+			MaximumSize: maxCallers,
+			ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, *exhausted]) time.Duration {
+				return max(e.Value.decision.ResetAfter, time.Millisecond)
 			}),
 		}),
 	}
@@ -88,8 +105,16 @@ func (a *Auth) Unmatched(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 func (a *Auth) admit(c echo.Context) error {
-	ctx := c.Request().Context()
-	caller, err := a.identify(ctx, c.Request().Header.Values(echo.HeaderAuthorization))
+	secret, err := bearer(c.Request().Header.Values(echo.HeaderAuthorization))
+	if err != nil {
+		return a.refuse(c, err)
+	}
+	hash := models.HashAPIKey(secret)
+	if decision, held := a.held(network(c.RealIP()), hash); held {
+		announce(c, decision)
+		return limited(decision)
+	}
+	caller, err := a.identify(c.Request().Context(), hash)
 	if err != nil {
 		return a.refuse(c, err)
 	}
@@ -102,11 +127,45 @@ func (a *Auth) admit(c echo.Context) error {
 // with err unless the address has used up its own limit. A key that could not
 // be checked may be valid: its owner is told that, and not to slow down.
 func (a *Auth) refuse(c echo.Context, err error) error {
-	limited := a.count(c, "address:"+network(c.RealIP()), a.strangers)
-	if limited != nil && !models.AsError(err).ServerFault() {
-		return limited
+	address := network(c.RealIP())
+	decision := a.limiter.Allow(c.Request().Context(), "address:"+address, a.strangers)
+	announce(c, decision)
+	if decision.Allowed {
+		return err
 	}
-	return err
+	a.exhausted.SetIfAbsent(address, &exhausted{decision: decision})
+	if models.AsError(err).ServerFault() {
+		return err
+	}
+	return limited(decision)
+}
+
+// exhausted is an address that has used up what it may ask without a valid key.
+type exhausted struct {
+	decision ratelimit.Decision
+	asked    atomic.Int64 // when a question about a key was last let through, Unix milliseconds
+}
+
+// mayAsk lets one question through every unprovenEvery.
+func (e *exhausted) mayAsk(now time.Time) bool {
+	last, next := e.asked.Load(), now.UnixMilli()
+	return next-last >= unprovenEvery.Milliseconds() && e.asked.CompareAndSwap(last, next)
+}
+
+// held reports whether a key is not worth a question to the database now: its
+// address is exhausted, and nobody has seen the key work. So a flood of random
+// keys with true checksums costs an address's limit and then next to nothing,
+// while a valid key beside it that is new to this server gets in with patience.
+func (a *Auth) held(address string, hash []byte) (ratelimit.Decision, bool) {
+	known, found := a.exhausted.GetIfPresent(address)
+	if !found {
+		return ratelimit.Decision{}, false
+	}
+	now, decision := a.clock.Now(), known.decision
+	decision.ResetAfter = decision.Reset.Sub(now)
+	_, cached := a.cache.GetIfPresent(string(hash))
+	_, proven := a.proven.GetIfPresent(string(hash))
+	return decision, decision.ResetAfter > 0 && !cached && !proven && !known.mayAsk(now)
 }
 
 func (a *Auth) count(c echo.Context, subject string, limit int) error {
@@ -115,6 +174,11 @@ func (a *Auth) count(c echo.Context, subject string, limit int) error {
 	if decision.Allowed {
 		return nil
 	}
+	return limited(decision)
+}
+
+// limited is the refusal of a request beyond a limit.
+func limited(decision ratelimit.Decision) error {
 	err := models.NewError(models.CodeRateLimitExceeded, "%d requests a minute are allowed; the window ends at %s.",
 		decision.Limit, models.FormatTime(decision.Reset))
 	err.RetryAfter = max(decision.ResetAfter, time.Second)
@@ -133,13 +197,9 @@ func announce(c echo.Context, d ratelimit.Decision) {
 	header.Set("RateLimit", `"default";r=`+remaining+`;t=`+seconds(d.ResetAfter))
 }
 
-// identify returns the caller behind the Authorization header.
-func (a *Auth) identify(ctx context.Context, authorization []string) (*models.Caller, error) {
-	secret, err := bearer(authorization)
-	if err != nil {
-		return nil, err
-	}
-	caller, err := a.find(ctx, models.HashAPIKey(secret))
+// identify returns the caller behind a key's hash.
+func (a *Auth) identify(ctx context.Context, hash []byte) (*models.Caller, error) {
+	caller, err := a.find(ctx, hash)
 	if err != nil {
 		return nil, models.Unavailable(err, models.NotApplied) // never 401 when the key could not be checked
 	}
@@ -158,8 +218,12 @@ func (a *Auth) find(ctx context.Context, hash []byte) (*models.Caller, error) {
 		func(ctx context.Context, hash string) (known, error) {
 			asked := a.clock.Now()
 			caller, err := a.callers.CallerByKeyHash(ctx, []byte(hash))
-			if errors.Is(err, store.ErrNotFound) {
+			switch {
+			case errors.Is(err, store.ErrNotFound):
+				a.proven.Invalidate(hash)
 				return known{asked: asked}, nil // "unknown" is worth remembering
+			case err == nil:
+				a.proven.Set(hash, struct{}{})
 			}
 			return known{caller, asked}, err
 		}))

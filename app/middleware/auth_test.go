@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/app/ratelimit"
 	"github.com/botix-pro/platform/internal/clock"
 )
 
@@ -35,6 +36,31 @@ func TestWhatIsKnownOfAKeyAgesFromWhenItWasAsked(t *testing.T) {
 		_, err := auth.find(t.Context(), []byte("hash"))
 		return err == nil && callers.asked.Load() > 1
 	}, callerTTL-time.Second, 10*time.Millisecond)
+}
+
+// An address that is over its limit asks no more about keys that nobody has seen
+// work, until its window ends; those that have worked are asked about as ever.
+func TestExhaustedAddressCostsNoMoreQuestions(t *testing.T) {
+	t.Parallel()
+	clk := clock.NewManual(time.Date(2026, 12, 1, 10, 0, 0, 0, time.UTC))
+	auth := NewAuth(&slowCallers{clock: clk}, nil, nil, clk, 1)
+	held := func(address, hash string) bool { _, held := auth.held(address, []byte(hash)); return held }
+	window := ratelimit.Decision{Limit: 1, Reset: clk.Now().Add(time.Minute), ResetAfter: time.Minute}
+	auth.exhausted.Set("192.0.2.1", &exhausted{decision: window})
+	require.False(t, held("192.0.2.1", "unseen"), "a valid key that is new here gets in")
+	require.True(t, held("192.0.2.1", "unseen"))
+	clk.Advance(time.Second)
+	require.False(t, held("192.0.2.1", "unseen"), "one question a second")
+	require.True(t, held("192.0.2.1", "other"))
+	require.False(t, held("192.0.2.2", "unseen"), "another address")
+
+	_, err := auth.find(t.Context(), []byte("used"))
+	require.NoError(t, err)
+	auth.cache.InvalidateAll()
+	require.False(t, held("192.0.2.1", "used"), "it worked a moment ago, though it has to be asked about again")
+	clk.Advance(time.Minute)
+	require.False(t, held("192.0.2.1", "unseen"), "the next window")
+	require.False(t, held("192.0.2.1", "other"))
 }
 
 // Whatever the header holds, it is refused with a code and without showing any

@@ -82,7 +82,7 @@ func (e *Endpoints) idempotent(route Route) echo.HandlerFunc {
 		}
 		defer content.close()
 		request.Body, request.Open = content.memory, content.reader
-		c.Set(keyOperation, key)
+		c.Set(keyOperation, true)
 		return e.run(c, operation(c, key, request, fingerprint.Sum(nil)), request, route)
 	}
 }

@@ -33,6 +33,16 @@ func Mount(e *echo.Echo, auth *Auth, endpoints *Endpoints, routes []Route) {
 	e.RouteNotFound("/*", unmatched, SecureHeaders)
 }
 
+// Public registers a path that needs no key and is not counted, for GET and
+// HEAD. It answers OPTIONS with its methods and refuses all others with 405.
+func Public(e *echo.Echo, path string, answer echo.HandlerFunc) {
+	methods := []string{http.MethodGet, http.MethodHead, http.MethodOptions}
+	e.Any(path, func(echo.Context) error { return models.MethodNotAllowed(methods...) }, SecureHeaders)
+	e.GET(path, answer)
+	e.HEAD(path, answer)
+	e.OPTIONS(path, options(methods), SecureHeaders)
+}
+
 // segments hands paths with more segments than their route has to unmatched:
 // Echo lets the last parameter of a route swallow them.
 func segments(unmatched echo.HandlerFunc) echo.MiddlewareFunc {
@@ -84,9 +94,7 @@ func (a allowed) refuse(c echo.Context) error {
 	path := c.Request().URL.EscapedPath()
 	for template, methods := range a {
 		if _, exact := a[path]; template == path || (!exact && matches(template, path)) {
-			err := models.NewError(models.CodeMethodNotAllowed, "This path answers %s.", strings.Join(methods, ", "))
-			err.Allow = methods
-			return err
+			return models.MethodNotAllowed(methods...)
 		}
 	}
 	return echo.ErrNotFound

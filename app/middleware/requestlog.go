@@ -3,11 +3,13 @@ package middleware
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/botix-pro/platform/app/idempotency"
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
 )
@@ -89,11 +91,21 @@ func recordOf(c echo.Context, started time.Time, took time.Duration) (models.Req
 		Method: c.Request().Method, Route: c.Path(), Status: c.Response().Status,
 		Replayed: c.Response().Header().Get(headerReplayed) != "", DurationMs: int(took.Milliseconds()), At: started,
 	}
-	if key, ok := c.Get(keyOperation).(string); ok {
-		record.IdempotencyKey = &key
+	if key, err := idempotency.ParseKey(c.Request().Header.Values(idempotency.Header)); err == nil && mutates(c.Request().Method) {
+		record.IdempotencyKey = &key // also of a request that was refused before its key was looked up
 	}
 	if code, ok := c.Get(keyCode).(models.Code); ok {
 		record.Code = code
 	}
 	return record, true
+}
+
+// mutates reports whether an Idempotency-Key means anything to the method.
+func mutates(method string) bool {
+	switch method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
+		return true
+	default:
+		return false
+	}
 }

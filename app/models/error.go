@@ -65,6 +65,13 @@ func Unavailable(err error, outcome Outcome) *Error {
 	}
 }
 
+// MethodNotAllowed returns METHOD_NOT_ALLOWED about a path that has the methods.
+func MethodNotAllowed(methods ...string) *Error {
+	err := NewError(CodeMethodNotAllowed, "This path answers %s.", strings.Join(methods, ", "))
+	err.Allow = methods
+	return err
+}
+
 // Internal returns INTERNAL_ERROR caused by err.
 func Internal(err error) *Error {
 	return &Error{Code: CodeInternalError, Detail: "Something went wrong on our side; nothing was applied.", cause: err}

@@ -36,3 +36,12 @@ type IdempotencyRecord struct {
 	Expired   bool
 	Forgotten bool
 }
+
+// Began is when the request came that executed the operation.
+func (r *IdempotencyRecord) Began() time.Time {
+	began, err := TimeOfID(PrefixRequest, r.RequestID)
+	if err != nil { // no id of ours: the best that is known
+		return r.CompletedAt
+	}
+	return began
+}

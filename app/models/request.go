@@ -12,7 +12,7 @@ type RequestRecord struct {
 	Route          string // the path's template, "/contacts/:id"
 	Status         int
 	Code           Code    // of the error; empty: none
-	IdempotencyKey *string // nil: a read, or refused before the key was read
+	IdempotencyKey *string // nil: a read, or none that could be one
 	Replayed       bool
 	DurationMs     int
 	At             time.Time // when it began

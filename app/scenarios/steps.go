@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -164,7 +165,7 @@ func (p *parser) httpRequest(at string, r *HTTPRequest) {
 
 func (p *parser) url(at, raw string) {
 	u, err := url.Parse(fixed(raw))
-	if err != nil || len(raw) > maxURL || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+	if err != nil || utf8.RuneCountInString(raw) > maxURL || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 		p.found.Add(at, models.FieldFormat, "This is not an absolute http or https URL of at most %d characters.", maxURL)
 		return
 	}

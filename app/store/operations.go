@@ -36,10 +36,11 @@ const (
 		       expires_at <= clock_timestamp(), expires_at + make_interval(secs => $3) <= clock_timestamp()
 		FROM idempotency_keys WHERE project_id = $1 AND key = $2`
 	sqlKeyHeld = `
-		SELECT EXISTS (SELECT 1 FROM pg_locks
-		               WHERE locktype = 'advisory' AND granted AND objsubid = 1
-		                 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-		                 AND (classid::bigint << 32 | objid::bigint) = $1)`
+		SELECT max(COALESCE(a.xact_start, clock_timestamp()))
+		FROM pg_locks l LEFT JOIN pg_stat_activity a USING (pid)
+		WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+		  AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+		  AND (l.classid::bigint << 32 | l.objid::bigint) = $1`
 	sqlForgetKey = `
 		DELETE FROM idempotency_keys
 		WHERE project_id = $1 AND key = $2 AND expires_at + make_interval(secs => $3) <= clock_timestamp()`
@@ -127,11 +128,11 @@ func (s *Store) scanRecord(row pgx.Row, project models.ProjectID, key string) (*
 	return record, nil
 }
 
-// Operation returns what is known about a key without taking its lock: whether
-// a transaction holds it right now, and the completed operation, nil if there
-// is none. The lock is looked at first, so that an operation that commits in
+// Operation returns what is known about a key without taking its lock: since
+// when a transaction holds it, nil if none does right now, and the completed
+// operation, nil if there is none. The lock is looked at first, so that an operation that commits in
 // between is found completed.
-func (s *Store) Operation(ctx context.Context, project models.ProjectID, key string) (running bool, record *models.IdempotencyRecord, err error) {
+func (s *Store) Operation(ctx context.Context, project models.ProjectID, key string) (running *time.Time, record *models.IdempotencyRecord, err error) {
 	err = s.withConn(ctx, func(c *pgx.Conn) error {
 		if err := c.QueryRow(ctx, sqlKeyHeld, lockNumber(project, key)).Scan(&running); err != nil {
 			return err
@@ -140,7 +141,7 @@ func (s *Store) Operation(ctx context.Context, project models.ProjectID, key str
 		return err
 	})
 	if err != nil {
-		return false, nil, fmt.Errorf("look an operation up: %w", err)
+		return nil, nil, fmt.Errorf("look an operation up: %w", err)
 	}
 	return running, record, nil
 }

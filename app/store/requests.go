@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -13,8 +14,8 @@ import (
 // RequestRetention is how long the request log is kept.
 const RequestRetention = 14 * 24 * time.Hour
 
-// maxRequestsShown is how many physical requests an operation is shown with.
-const maxRequestsShown = 100
+// MaxRequestsShown is how many physical requests an operation is shown with.
+const MaxRequestsShown = 100
 
 // Set-based, and harmless when repeated: a batch whose commit was not answered is
 // written again.
@@ -45,14 +46,15 @@ func (s *Store) RecordRequests(ctx context.Context, records []models.RequestReco
 	return nil
 }
 
-// RequestsOfOperation returns the physical requests that carried an idempotency
-// key, in the order in which they came.
+// RequestsOfOperation returns the last hundred physical requests that carried an
+// idempotency key, in the order in which they came.
 func (s *Store) RequestsOfOperation(ctx context.Context, project models.ProjectID, key string) ([]models.RequestRecord, error) {
 	var records []models.RequestRecord
 	err := s.read(ctx).Table("request_log").Where("project_id = ? AND idempotency_key = ?", project, key).
-		Order("at, request_id").Limit(maxRequestsShown).Find(&records).Error
+		Order("at DESC, request_id DESC").Limit(MaxRequestsShown).Find(&records).Error
 	if err != nil {
 		return nil, fmt.Errorf("read the request log: %w", err)
 	}
+	slices.Reverse(records)
 	return records, nil
 }

@@ -102,18 +102,16 @@ func render(p page) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Register mounts the pages.
-func (d *Docs) Register(e *echo.Echo) {
-	mount(e, pathRoot, func(c echo.Context) error { return c.Redirect(http.StatusFound, pathErrorCodes) })
-	for path, html := range d.rendered {
-		mount(e, path, func(c echo.Context) error { return c.Blob(http.StatusOK, "text/html; charset=utf-8", html) })
+// Pages returns what answers GET and HEAD of each path.
+func (d *Docs) Pages() map[string]echo.HandlerFunc {
+	pages := map[string]echo.HandlerFunc{
+		pathRoot:  headers(func(c echo.Context) error { return c.Redirect(http.StatusFound, pathErrorCodes) }),
+		pathStyle: headers(func(c echo.Context) error { return c.Blob(http.StatusOK, "text/css; charset=utf-8", style) }),
 	}
-	mount(e, pathStyle, func(c echo.Context) error { return c.Blob(http.StatusOK, "text/css; charset=utf-8", style) })
-}
-
-func mount(e *echo.Echo, path string, answer echo.HandlerFunc) {
-	e.GET(path, answer, headers)
-	e.HEAD(path, answer, headers)
+	for path, html := range d.rendered {
+		pages[path] = headers(func(c echo.Context) error { return c.Blob(http.StatusOK, "text/html; charset=utf-8", html) })
+	}
+	return pages
 }
 
 func headers(next echo.HandlerFunc) echo.HandlerFunc {
