@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/app/store"
+	"github.com/botix-pro/platform/internal/config"
 )
 
 // events returns the project's events, oldest first, as type and body.
@@ -112,6 +114,42 @@ func TestIfMatchTakesSeveralAndAny(t *testing.T) {
 	require.Equal(t, http.StatusPreconditionFailed, change(several))
 	require.Equal(t, http.StatusOK, change(several+", "+made.header.Get("ETag")))
 	require.Equal(t, http.StatusOK, change(parameter.Examples["any"].Value.Value.(string)))
+}
+
+// Changes to an external_id, upserts and imports want the same locks, in
+// whatever order they come: none is told of a fault of ours.
+func TestExternalIDsAreLockedInOneOrder(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, func(c *config.Config) { c.DatabaseMaxConns = 16 })
+	h.project, h.key = h.newProject(t, "enterprise")
+	path := h.contact(t, `{"external_id":"a"}`).header.Get("Location")
+	patch := func(id string) call {
+		return call{method: http.MethodPatch, path: path, body: `{"external_id":"` + id + `"}`}
+	}
+	put := func(id string) call {
+		return call{method: http.MethodPut, path: "/contacts/by-external-id/" + id, body: `{"name":"` + models.NewID("", h.base.clock.Now()) + `"}`}
+	}
+	var everybody sync.WaitGroup
+	for _, c := range []func(string) call{patch, put, patch, put} {
+		for _, id := range []string{"a", "b"} {
+			everybody.Go(func() {
+				for range 40 {
+					got := h.do(t, c(id))
+					require.Less(t, got.status, http.StatusInternalServerError, "%s", got.body)
+				}
+			})
+		}
+	}
+	everybody.Go(func() { // what an import does
+		for range 80 {
+			_, err := h.base.store.Write(t.Context(), h.project, func(tx *store.Tx) error {
+				_, err := tx.LockContactsByExternalID(t.Context(), []string{"a", "b"})
+				return err
+			})
+			require.NoError(t, err)
+		}
+	})
+	everybody.Wait()
 }
 
 func TestDeletedContactIsGoneAndItsDeletionReplays(t *testing.T) {

@@ -46,6 +46,11 @@ func UpsertContact(ctx context.Context, tx *store.Tx, cause Cause, externalID st
 
 // UpdateContact applies a merge patch (RFC 7396) to a contact.
 func UpdateContact(ctx context.Context, tx *store.Tx, cause Cause, id string, patch api.ContactUpdate) (*models.Contact, error) {
+	if wanted := patch.ExternalID; wanted.Set && !wanted.Null {
+		if err := tx.LockExternalID(ctx, wanted.Value); err != nil {
+			return nil, fmt.Errorf("update contact: %w", err)
+		}
+	}
 	contact, err := lockContact(ctx, tx, id)
 	if err != nil {
 		return nil, err
@@ -107,7 +112,7 @@ func changeContact(tx *store.Tx, cause Cause, before, after *models.Contact) err
 		return nil
 	}
 	after.UpdatedAt, after.Version = tx.Now(), before.Version+1
-	if err := tx.UpdateContact(before, after); err != nil {
+	if err := tx.UpdateContact(after); err != nil {
 		return fmt.Errorf("update contact: %w", err)
 	}
 	event := cause.Event(tx, models.EventContactUpdated, models.SourcePlatform)

@@ -56,8 +56,13 @@ func (e *Engine) open(ctx context.Context, tx *store.Tx, c *claim) (x *execution
 		return nil, err
 	}
 	lock := tx.ShareContact
-	if c.step().Contact != nil {
+	if change := c.step().Contact; change != nil {
 		lock = tx.LockContact
+		if _, sets := change.Set["external_id"]; sets { // which, nobody knows before the contact is read
+			if err := tx.LockExternalIDs(ctx); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if x.contact, err = lock(ctx, x.run.ContactID); err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
@@ -199,7 +204,7 @@ func (x *execution) change(u *UpdateContact) error {
 	}
 	if changed := before.ChangedFields(&after); len(changed) > 0 {
 		after.UpdatedAt, after.Version = x.tx.Now(), before.Version+1
-		if err := x.tx.UpdateContact(&before, &after); err != nil {
+		if err := x.tx.UpdateContact(&after); err != nil {
 			return err
 		}
 		data, err := jsonv2.Marshal(models.UpdatedContact{ContactView: after.View(), ChangedFields: changed}, jsonv2.Deterministic(true))

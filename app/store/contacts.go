@@ -50,14 +50,12 @@ func (tx *Tx) CreateContact(c *models.Contact) error {
 }
 
 // UpdateContact queues the replacement of a contact that [Tx.LockContact] or
-// [Tx.LockContactByExternalID] returned, and that was as before says.
-func (tx *Tx) UpdateContact(before, c *models.Contact) error {
+// [Tx.LockContactByExternalID] returned. Before that a new external_id was locked
+// by [Tx.LockExternalID], or all of them.
+func (tx *Tx) UpdateContact(c *models.Contact) error {
 	identities, tags, err := encodeContact(c)
 	if err != nil {
 		return err
-	}
-	if c.ExternalID != nil && (before.ExternalID == nil || *before.ExternalID != *c.ExternalID) {
-		tx.exec(sqlLockExternalID, tx.externalIDsLock(), tx.externalIDLock(*c.ExternalID))
 	}
 	tx.exec(sqlUpdateContact, string(tx.project), c.ID, c.ExternalID, c.Name, c.Email, c.Phone,
 		identities, tags, c.Attributes, c.UpdatedAt, c.Version)
@@ -90,10 +88,29 @@ func (tx *Tx) LockContact(ctx context.Context, id string) (*models.Contact, erro
 // LockContactByExternalID does the same by external_id. When it returns
 // [ErrNotFound], nobody else can create such a contact until the transaction ends.
 func (tx *Tx) LockContactByExternalID(ctx context.Context, externalID string) (*models.Contact, error) {
-	if err := tx.read(ctx).Exec(sqlLockExternalID, tx.externalIDsLock(), tx.externalIDLock(externalID)).Error; err != nil {
-		return nil, fmt.Errorf("lock external_id: %w", err)
+	if err := tx.LockExternalID(ctx, externalID); err != nil {
+		return nil, err
 	}
 	return tx.lockContact(ctx, "external_id = ?", externalID)
+}
+
+// LockExternalID keeps everybody else from giving a contact the external_id, or
+// looking it up to change it, until the transaction ends. Who locks a contact's
+// row as well does so after it: one order for all, so that nobody waits in a
+// circle.
+func (tx *Tx) LockExternalID(ctx context.Context, externalID string) error {
+	if err := tx.read(ctx).Exec(sqlLockExternalID, tx.externalIDsLock(), tx.externalIDLock(externalID)).Error; err != nil {
+		return fmt.Errorf("lock external_id: %w", err)
+	}
+	return nil
+}
+
+// LockExternalIDs does the same for all external_ids of the project.
+func (tx *Tx) LockExternalIDs(ctx context.Context) error {
+	if err := tx.read(ctx).Exec(sqlLockExternalIDs, tx.externalIDsLock()).Error; err != nil {
+		return fmt.Errorf("lock external_ids: %w", err)
+	}
+	return nil
 }
 
 func (tx *Tx) lockContact(ctx context.Context, condition, value string) (*models.Contact, error) {

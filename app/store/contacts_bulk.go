@@ -56,8 +56,8 @@ func (tx *Tx) byExternalIDs(ctx context.Context, sql string, ids []string, found
 	if err != nil {
 		return fmt.Errorf("encode external_ids: %w", err)
 	}
-	if err := tx.read(ctx).Exec(sqlLockExternalIDs, tx.externalIDsLock()).Error; err != nil {
-		return fmt.Errorf("lock external_ids: %w", err)
+	if err := tx.LockExternalIDs(ctx); err != nil {
+		return err
 	}
 	if err := tx.read(ctx).Raw(sql, map[string]any{"project": tx.project, "ids": string(encoded)}).Scan(found).Error; err != nil {
 		return fmt.Errorf("look external_ids up: %w", err)
