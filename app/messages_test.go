@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
@@ -197,5 +198,36 @@ func TestSettleIsAudited(t *testing.T) {
 		got := h.post(t, unknownMessage(t, h)+"/settle", body)
 		require.Equal(t, http.StatusUnprocessableEntity, got.status)
 		require.Equal(t, pointer, got.object(t)["errors"].([]any)[0].(map[string]any)["pointer"])
+	}
+}
+
+// Who commits work for a worker tells of it, so that nobody waits for a look; a
+// replay, and what is for later, tell of nothing.
+func TestNewWorkIsHintedAt(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	scenario := activeScenario(t, h)
+	later := strings.Replace(messageBody, "{", `{"send_at":"`+models.FormatTime(h.base.clock.Now().Add(time.Hour))+`",`, 1)
+	for name, test := range map[string]struct {
+		path, body string
+		want       []store.Work
+	}{
+		"message": {"/messages", messageBody, []store.Work{store.WorkMessages}},
+		"later":   {"/messages", later, nil},
+		"run":     {scenario + "/run", runBody, []store.Work{store.WorkRuns}},
+		"bulk":    {"/contacts/bulk", `[{"name":"Ada"}]`, []store.Work{store.WorkJobs}},
+	} {
+		request := call{method: http.MethodPost, path: test.path, body: test.body, idempotency: name}
+		for _, want := range [][]store.Work{test.want, nil} { // the request, and its replay
+			h.hinted = nil
+			require.Less(t, h.do(t, request).status, http.StatusBadRequest, name)
+			var told []store.Work
+			for _, lane := range h.hinted {
+				if work, other := lane.Work(); other {
+					told = append(told, work)
+				}
+			}
+			require.Equal(t, want, told, name)
+		}
 	}
 }

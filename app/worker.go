@@ -10,6 +10,7 @@ import (
 	"github.com/botix-pro/platform/app/contacts"
 	"github.com/botix-pro/platform/app/jobs"
 	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/app/webhooks"
 	"github.com/botix-pro/platform/internal/config"
 	"github.com/botix-pro/platform/internal/egress"
@@ -61,14 +62,16 @@ func workServices(ctx context.Context, b *base) ([]lifecycle.Named, error) {
 		return nil, err
 	}
 	guard := egress.New(b.cfg.EgressAllow)
+	hinter := webhooks.NewHinter(b.queue, b.log)
+	runner := jobs.NewRunner(jobs.Config{
+		Store: b.store, Steps: jobSteps(), Hint: hinter.Hint, Concurrency: jobsAtATime, Log: b.log,
+	})
+	sender, engine := newMessageWorker(b, guard, hinter.Hint), newScenarioEngine(b, guard, hinter.Hint)
 	worker := webhooks.NewWorker(webhooks.WorkerConfig{
 		Store: b.store, Redis: b.queue, Transport: guard.Transport(egress.TransportConfig{}),
 		Schedule: webhooks.Schedule(b.cfg.WebhookRetrySchedule), Concurrency: b.cfg.WorkerConcurrency, Archive: archive, Mail: post,
 		UserAgent: "BOTIX-Webhooks/" + b.cfg.Version, Clock: b.clock, Log: b.log,
-	})
-	hinter := webhooks.NewHinter(b.queue, b.log)
-	runner := jobs.NewRunner(jobs.Config{
-		Store: b.store, Steps: jobSteps(), Hint: hinter.Hint, Concurrency: jobsAtATime, Log: b.log,
+		Wake: wake(map[store.Work]func(){store.WorkMessages: sender.Wake, store.WorkRuns: engine.Wake, store.WorkJobs: runner.Wake}),
 	})
 	return []lifecycle.Named{
 		{Name: "archive", Service: lifecycle.OnStop(func() { closeArchive(b, archive) })},
@@ -77,11 +80,21 @@ func workServices(ctx context.Context, b *base) ([]lifecycle.Named, error) {
 		// What is in flight may take as long in one as in the other.
 		{Name: "senders", Service: lifecycle.Together{
 			{Name: "webhooks", Service: worker},
-			{Name: "messages", Service: newMessageWorker(b, guard, hinter.Hint)},
-			{Name: "scenarios", Service: newScenarioEngine(b, guard, hinter.Hint)},
+			{Name: "messages", Service: sender},
+			{Name: "scenarios", Service: engine},
 		}},
 		{Name: "purge", Service: lifecycle.NewEvery(purgeEvery, func(ctx context.Context) { purge(ctx, b) })},
 	}, nil
+}
+
+// wake rings the bell of whoever does a kind of work. One that a newer release
+// hinted at is nobody's here.
+func wake(bells map[store.Work]func()) func(store.Work) {
+	return func(kind store.Work) {
+		if ring := bells[kind]; ring != nil {
+			ring()
+		}
+	}
 }
 
 func closeArchive(b *base, archive *blob.Bucket) {

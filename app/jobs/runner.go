@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
+	"github.com/botix-pro/platform/internal/lifecycle"
 )
 
 // Step does the next batch of a job, whose position says where that begins: it
@@ -21,8 +23,8 @@ import (
 type Step func(ctx context.Context, tx *store.Tx, job *models.Job) (models.JobStep, error)
 
 const (
-	// pollEvery is how long a new job may wait for a worker.
-	pollEvery = 100 * time.Millisecond
+	// defaultProbe is how long a job of which no hint told may wait for a worker.
+	defaultProbe = 100 * time.Millisecond
 	// lease is how long a job is its worker's after each batch: far longer than
 	// a batch may take.
 	lease = 60 * time.Second
@@ -43,7 +45,8 @@ type Config struct {
 	Steps map[models.JobType]Step
 	// Hint announces what a batch made due; it must not block.
 	Hint        func([]store.Lane)
-	Concurrency int // jobs at a time
+	Concurrency int           // jobs at a time
+	Probe       time.Duration // between two looks for what is due; 0: 100 ms
 	Log         *slog.Logger
 }
 
@@ -52,18 +55,23 @@ type Runner struct {
 	cfg   Config
 	types []models.JobType
 	slots chan struct{}
+	bell  lifecycle.Bell
 	stop  chan struct{}
 	ended sync.WaitGroup
 }
 
 // NewRunner returns a runner for the types that have a step.
 func NewRunner(cfg Config) *Runner {
-	r := &Runner{cfg: cfg, slots: make(chan struct{}, cfg.Concurrency)}
+	cfg.Probe = cmp.Or(cfg.Probe, defaultProbe)
+	r := &Runner{cfg: cfg, slots: make(chan struct{}, cfg.Concurrency), bell: lifecycle.NewBell()}
 	for kind := range cfg.Steps {
 		r.types = append(r.types, kind)
 	}
 	return r
 }
+
+// Wake makes the runner look for jobs now. It never blocks.
+func (r *Runner) Wake() { r.bell.Ring() }
 
 // Start implements lifecycle.Service.
 func (r *Runner) Start(ctx context.Context) error {
@@ -93,12 +101,13 @@ func (r *Runner) Stop(ctx context.Context) error {
 }
 
 func (r *Runner) loop(ctx context.Context, stop <-chan struct{}) {
-	ticker := time.NewTicker(pollEvery)
+	ticker := time.NewTicker(r.cfg.Probe)
 	defer ticker.Stop()
 	for {
 		r.fill(ctx, stop)
 		select {
 		case <-ticker.C:
+		case <-r.bell:
 		case <-stop:
 			return
 		}

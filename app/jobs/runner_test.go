@@ -70,12 +70,16 @@ func (b *bench) job(id string) *models.Job {
 	return job
 }
 
-func (b *bench) runner(step jobs.Step) *jobs.Runner {
+func (b *bench) runner(step jobs.Step, change ...func(*jobs.Config)) *jobs.Runner {
 	b.t.Helper()
-	r := jobs.NewRunner(jobs.Config{
+	cfg := jobs.Config{
 		Store: b.store, Steps: map[models.JobType]jobs.Step{counting: step}, Hint: func([]store.Lane) {},
 		Concurrency: 2, Log: slog.New(slog.DiscardHandler),
-	})
+	}
+	for _, apply := range change {
+		apply(&cfg)
+	}
+	r := jobs.NewRunner(cfg)
 	require.NoError(b.t, r.Start(b.t.Context()))
 	b.t.Cleanup(func() { require.NoError(b.t, r.Stop(context.Background())) })
 	return r
@@ -90,6 +94,16 @@ func (b *bench) eventually(id string, want models.JobStatus) *models.Job {
 func count(_ context.Context, _ *store.Tx, job *models.Job) (models.JobStep, error) {
 	at, _ := strconv.Atoi(job.Position)
 	return models.JobStep{Position: strconv.Itoa(at + 1), Succeeded: 1, Done: at+1 == job.Total}, nil
+}
+
+// A runner that is woken does not wait for its next look.
+func TestWokenRunnerStartsAtOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	runner := b.runner(count, func(c *jobs.Config) { c.Probe = time.Hour })
+	id := b.start(counting, 3)
+	runner.Wake()
+	b.eventually(id, models.JobCompleted)
 }
 
 // Any type runs; one that nobody here has a step for is left to who does.

@@ -11,12 +11,13 @@ import (
 
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
+	"github.com/botix-pro/platform/internal/lifecycle"
 )
 
-// The worker's rhythms. A look at what is due reads one partial index, so it is
-// cheaper than a hint for every message would be.
+// The worker's rhythms. It looks when it is woken by a hint, and by itself for
+// what no hint told: a look at what is due reads one partial index.
 const (
-	pollEvery      = 200 * time.Millisecond
+	defaultProbe   = 200 * time.Millisecond
 	reclaimEvery   = time.Second
 	reclaimBatch   = 100
 	defaultLease   = 60 * time.Second
@@ -43,6 +44,7 @@ type Config struct {
 	PerChannel int           // of these for one project on one channel: 8
 	Lease      time.Duration // how long a message may be held: 60 s
 	Timeout    time.Duration // of one attempt: 30 s
+	Probe      time.Duration // between two looks for what is due: 200 ms
 }
 
 // Worker sends messages. It is a lifecycle.Service, and any number of them work
@@ -50,6 +52,7 @@ type Config struct {
 type Worker struct {
 	cfg   Config
 	slots chan struct{}
+	bell  lifecycle.Bell
 	loops sync.WaitGroup
 	sends sync.WaitGroup
 	stop  context.CancelFunc // nil: not started
@@ -61,14 +64,18 @@ func NewWorker(cfg Config) *Worker {
 	cfg.PerChannel = cmp.Or(cfg.PerChannel, defaultChannel)
 	cfg.Lease = cmp.Or(cfg.Lease, defaultLease)
 	cfg.Timeout = cmp.Or(cfg.Timeout, defaultTimeout)
-	return &Worker{cfg: cfg, slots: make(chan struct{}, cfg.Slots)}
+	cfg.Probe = cmp.Or(cfg.Probe, defaultProbe)
+	return &Worker{cfg: cfg, slots: make(chan struct{}, cfg.Slots), bell: lifecycle.NewBell()}
 }
+
+// Wake makes the worker look for what is due now. It never blocks.
+func (w *Worker) Wake() { w.bell.Ring() }
 
 // Start implements lifecycle.Service.
 func (w *Worker) Start(ctx context.Context) error {
 	ctx, w.stop = context.WithCancel(context.WithoutCancel(ctx))
-	w.loop(ctx, pollEvery, w.poll)
-	w.loop(ctx, reclaimEvery, w.reclaim)
+	w.loop(ctx, w.cfg.Probe, w.bell, w.poll)
+	w.loop(ctx, reclaimEvery, nil, w.reclaim)
 	return nil
 }
 
@@ -94,13 +101,15 @@ func (w *Worker) Stop(ctx context.Context) error {
 	}
 }
 
-func (w *Worker) loop(ctx context.Context, every time.Duration, do func(context.Context)) {
+func (w *Worker) loop(ctx context.Context, every time.Duration, bell lifecycle.Bell, do func(context.Context)) {
 	w.loops.Go(func() {
 		ticker := time.NewTicker(every)
 		defer ticker.Stop()
 		for {
 			select {
 			case <-ticker.C:
+				do(ctx)
+			case <-bell:
 				do(ctx)
 			case <-ctx.Done():
 				return

@@ -209,3 +209,13 @@ func TestGoneBeforeItWasSent(t *testing.T) {
 	require.Equal(t, messages.CodeUnconfigured, *o.ends(unable, models.MessageFailed).ErrorCode)
 	require.Empty(t, o.smtp.Offered())
 }
+
+// A worker that is woken does not wait for its next look.
+func TestWokenWorkerSendsAtOnce(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, nil)
+	worker := o.work(func(c *messages.Config) { c.Probe = time.Hour })
+	id := o.queue(models.ChannelSandbox, 1)[0]
+	worker.Wake()
+	o.ends(id, models.MessageSent)
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/internal/clock"
+	"github.com/botix-pro/platform/internal/lifecycle"
 )
 
 // Config sets an engine up. Every zero field from Concurrency on means the value
@@ -74,6 +75,7 @@ type Engine struct {
 	runs   sync.WaitGroup
 	loop   sync.WaitGroup
 	stop   chan struct{}
+	bell   lifecycle.Bell
 
 	stopping sync.Once
 }
@@ -83,9 +85,12 @@ func NewEngine(cfg Config) *Engine {
 	cfg.fill()
 	return &Engine{
 		cfg: cfg, caller: newCaller(cfg), calls: newQuota(cfg.Calls, cfg.CallsPerProject),
-		slots: make(chan struct{}, cfg.Concurrency), stop: make(chan struct{}),
+		slots: make(chan struct{}, cfg.Concurrency), stop: make(chan struct{}), bell: lifecycle.NewBell(),
 	}
 }
+
+// Wake makes the engine look for what is due now. It never blocks.
+func (e *Engine) Wake() { e.bell.Ring() }
 
 // Start implements lifecycle.Service.
 func (e *Engine) Start(ctx context.Context) error {
@@ -122,7 +127,7 @@ func (e *Engine) stopped() bool {
 }
 
 // look asks for what is due: at once while there is more than it could take,
-// otherwise at every probe. It costs one look at an index however many runs wait.
+// otherwise when it is woken and at every probe. It costs one look at an index however many runs wait.
 func (e *Engine) look(ctx context.Context) {
 	ticker := time.NewTicker(e.cfg.Probe)
 	defer ticker.Stop()
@@ -132,6 +137,7 @@ func (e *Engine) look(ctx context.Context) {
 		}
 		select {
 		case <-ticker.C:
+		case <-e.bell:
 		case <-e.stop:
 		}
 	}

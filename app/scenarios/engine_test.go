@@ -424,3 +424,13 @@ func TestStoppedEngineGivesBack(t *testing.T) {
 	require.Equal(t, 1, s.receiver.count(run+"/a"))
 	require.Equal(t, 1, s.events("test.b"))
 }
+
+// An engine that is woken does not wait for its next look.
+func TestWokenEngineGoesOnAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	engine := s.engine(func(c *scenarios.Config) { c.Probe = time.Hour })
+	run := s.of(`[{"id":"a","type":"emit_event","event_type":"test.a"}]`)
+	engine.Wake()
+	s.becomes(run, models.RunCompleted)
+}

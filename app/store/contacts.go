@@ -67,6 +67,7 @@ func (tx *Tx) UpdateContact(c *models.Contact) error {
 func (tx *Tx) DeleteContact(id string) {
 	tx.exec(sqlDeleteContact, string(tx.project), id)
 	tx.exec(sqlWakeRunsOfContact, string(tx.project), id)
+	tx.due(WorkRuns)
 }
 
 func encodeContact(c *models.Contact) (identities, tags []byte, err error) {

@@ -123,6 +123,7 @@ func (tx *Tx) NewJob(job models.Job, params any) (*models.Job, error) {
 		return nil, fmt.Errorf("encode the params of a job: %w", err)
 	}
 	tx.exec(sqlCreateJob, string(tx.project), job.ID, string(job.Type), job.Params, job.Position, job.Total, job.APIVersion, job.RequestID, now)
+	tx.due(WorkJobs)
 	return &job, nil
 }
 
@@ -223,6 +224,7 @@ func (tx *Tx) CancelJob(job *models.Job) error {
 		return tx.EndJob(job, models.JobCancelled, "")
 	case !job.CancelRequested:
 		tx.exec(sqlRequestCancel, string(tx.project), job.ID, tx.Now())
+		tx.due(WorkJobs)
 		job.CancelRequested, job.UpdatedAt = true, tx.Now()
 	}
 	return nil

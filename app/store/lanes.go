@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,10 +13,35 @@ import (
 	"github.com/botix-pro/platform/app/models"
 )
 
-// Lane names an endpoint whose deliveries are due: what a hint is about.
+// Lane names what a hint is about: an endpoint whose deliveries are due, or a
+// kind of [Work].
 type Lane struct {
 	ProjectID  models.ProjectID
 	EndpointID string
+}
+
+// Work is a kind of work that any worker may look for.
+type Work string
+
+// What workers look for besides deliveries.
+const (
+	WorkMessages Work = "messages"
+	WorkRuns     Work = "runs"
+	WorkJobs     Work = "jobs"
+)
+
+func (w Work) lane() Lane { return Lane{EndpointID: string(w)} }
+
+// Work returns the kind of work that the lane stands for; ok is false for an
+// endpoint's.
+func (l Lane) Work() (kind Work, ok bool) { return Work(l.EndpointID), l.ProjectID == "" }
+
+// due notes that the transaction makes something of the kind due. Who commits is
+// told, as of the endpoints'.
+func (tx *Tx) due(kind Work) {
+	if lane := kind.lane(); !slices.Contains(tx.works, lane) {
+		tx.works = append(tx.works, lane)
+	}
 }
 
 // compare is the order in which endpoints and their lanes are locked.

@@ -43,6 +43,9 @@ func (tx *Tx) CreateMessage(m *models.Message) error {
 	m.Status, m.CreatedAt, m.UpdatedAt = models.MessageQueued, now, now
 	tx.exec(sqlCreateMessage, string(tx.project), m.ID, m.ContactID, string(m.Channel), m.Address, m.Text, m.Template,
 		m.Variables, m.SendAt, now, m.RunID, m.StepID, m.APIVersion, m.RequestID)
+	if m.SendAt == nil || !m.SendAt.After(now) {
+		tx.due(WorkMessages)
+	}
 	return tx.appendMessageEvent(m)
 }
 
@@ -82,6 +85,9 @@ func (tx *Tx) appendMessageEvent(m *models.Message) error {
 	}
 	if event != nil {
 		tx.AppendEvent(event)
+	}
+	if m.RunID != nil && m.Status != models.MessageQueued {
+		tx.due(WorkRuns) // whose step may have waited for this
 	}
 	return nil
 }

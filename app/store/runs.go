@@ -37,6 +37,7 @@ type RunFilter struct{ ScenarioID, ContactID, Status *string }
 func (tx *Tx) CreateRun(r *models.ScenarioRun) {
 	tx.exec(sqlCreateRun, string(tx.project), r.ID, r.ScenarioID, r.ScenarioVersion, r.ContactID, r.Variables, r.CreatedAt,
 		r.APIVersion, r.RequestID)
+	tx.due(WorkRuns)
 }
 
 // LockRun returns a run that nobody else can move until the transaction ends,

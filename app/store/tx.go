@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -52,6 +53,7 @@ type Tx struct {
 	forgotten bool
 	queue     []statement
 	lanes     []Lane
+	works     []Lane // of work that is due after the commit
 }
 
 // statement is a queued write. rows, when set, reads what it returned.
@@ -117,8 +119,8 @@ func (tx *Tx) Project() models.ProjectID { return tx.project }
 // milliseconds: the one time of everything that the transaction writes.
 func (tx *Tx) Now() time.Time { return tx.now.UTC() }
 
-// Lanes are the endpoints that got a delivery in this transaction, known once
-// it is committed.
+// Lanes are the endpoints that got a delivery in this transaction, and the kinds
+// of work that it made due, known once it is committed.
 func (tx *Tx) Lanes() []Lane { return tx.lanes }
 
 // read returns a GORM handle on the transaction's own connection. Reads are
@@ -130,7 +132,7 @@ func (tx *Tx) read(ctx context.Context) *gorm.DB {
 }
 
 // Reset drops what was queued: the operation is to end without its effect.
-func (tx *Tx) Reset() { tx.queue = nil }
+func (tx *Tx) Reset() { tx.queue, tx.works = nil, nil }
 
 func (tx *Tx) exec(sql string, args ...any) {
 	tx.queue = append(tx.queue, statement{sql: sql, args: args})
@@ -166,7 +168,7 @@ func (tx *Tx) flush(ctx context.Context, closing *pgx.Batch) error {
 	tx.queueOn(batch)
 	batch.QueuedQueries = append(batch.QueuedQueries, closing.QueuedQueries...)
 	batch.Queue(sqlCommit).Exec(committed)
-	tx.queue, tx.lanes = nil, nil
+	tx.queue, tx.lanes = nil, slices.Clone(tx.works)
 	err := tx.send(ctx, batch)
 	if err == nil {
 		tx.release()

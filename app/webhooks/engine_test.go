@@ -116,14 +116,18 @@ func (e *engine) redis() redis.UniversalClient {
 }
 
 // worker starts a worker that retries within milliseconds; it stops with the test.
-func (e *engine) worker() *webhooks.Worker {
+func (e *engine) worker(change ...func(*webhooks.WorkerConfig)) *webhooks.Worker {
 	e.t.Helper()
 	guard := egress.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")})
-	w := webhooks.NewWorker(webhooks.WorkerConfig{
+	cfg := webhooks.WorkerConfig{
 		Store: e.store, Redis: e.redis(), Transport: guard.Transport(egress.TransportConfig{}),
 		Schedule:    webhooks.Schedule{10 * time.Millisecond, 20 * time.Millisecond, 30 * time.Millisecond, 40 * time.Millisecond},
 		Concurrency: 8, UserAgent: "BOTIX-Webhooks/test", Clock: clock.System{}, Log: slog.New(slog.DiscardHandler),
-	})
+	}
+	for _, apply := range change {
+		apply(&cfg)
+	}
+	w := webhooks.NewWorker(cfg)
 	require.NoError(e.t, w.Start(e.t.Context()))
 	e.t.Cleanup(func() { require.NoError(e.t, w.Stop(context.Background())) })
 	return w

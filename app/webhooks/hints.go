@@ -28,7 +28,8 @@ const (
 	complainEvery = 10 * time.Second
 )
 
-// laneHint is a task's payload: there is something due in this lane.
+// laneHint is a task's payload: there is something due in this lane, or work of
+// this kind.
 type laneHint struct {
 	ProjectID  models.ProjectID `json:"project_id"`
 	EndpointID string           `json:"endpoint_id"`

@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/app/webhooks"
 	"github.com/botix-pro/platform/internal/testenv"
@@ -39,4 +40,20 @@ func TestHintsAreGatheredAndNoneIsLeftBehind(t *testing.T) {
 	}
 	require.Len(t, of, 2, "the quiet lane was hinted last, and sent all the same")
 	require.Less(t, len(tasks), 1000, "gathered")
+}
+
+// A hint about other work than deliveries reaches a worker, which rings for it.
+func TestOtherWorkIsWoken(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, nil)
+	woken := make(chan store.Work, 10)
+	e.worker(func(c *webhooks.WorkerConfig) { c.Wake = func(kind store.Work) { woken <- kind } })
+	e.hints()
+	lanes, err := e.store.Write(t.Context(), e.project, func(tx *store.Tx) error {
+		_, err := tx.NewJob(models.Job{Type: "none", Total: 1}, nil)
+		return err
+	})
+	require.NoError(t, err)
+	e.hinter.Hint(lanes)
+	require.Equal(t, store.WorkJobs, <-woken)
 }

@@ -46,9 +46,12 @@ type WorkerConfig struct {
 	Archive     *blob.Bucket // of expired dead letters; nil: none
 	Mail        *mail.Sender // of notices; nil: none
 	Concurrency int          // lanes drained at a time by hints; the sweeper has as many again
-	UserAgent   string
-	Clock       clock.Clock
-	Log         *slog.Logger
+	// Wake, optional, is told of hints about other work than deliveries. It must not
+	// block.
+	Wake      func(store.Work)
+	UserAgent string
+	Clock     clock.Clock
+	Log       *slog.Logger
 }
 
 // Worker delivers webhooks: on hints from asynq, and by looking for itself for
@@ -143,6 +146,12 @@ func (w *Worker) Stop(ctx context.Context) error {
 // when Redis is away for long, and that must not cut a claim off.
 func (w *Worker) handle(ctx context.Context, task *asynq.Task) error {
 	lane, err := parseHint(task)
+	if work, other := lane.Work(); err == nil && other {
+		if w.cfg.Wake != nil {
+			w.cfg.Wake(work)
+		}
+		return nil
+	}
 	if err == nil {
 		w.drains.Add(1)
 		defer w.drains.Done()
