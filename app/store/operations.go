@@ -130,8 +130,8 @@ func (s *Store) scanRecord(row pgx.Row, project models.ProjectID, key string) (*
 
 // Operation returns what is known about a key without taking its lock: since
 // when a transaction holds it, nil if none does right now, and the completed
-// operation, nil if there is none. The lock is looked at first, so that an operation that commits in
-// between is found completed.
+// operation, nil if there is none. The lock is looked at first, so that an
+// operation that commits in between is found completed.
 func (s *Store) Operation(ctx context.Context, project models.ProjectID, key string) (running *time.Time, record *models.IdempotencyRecord, err error) {
 	err = s.withConn(ctx, func(c *pgx.Conn) error {
 		if err := c.QueryRow(ctx, sqlKeyHeld, lockNumber(project, key)).Scan(&running); err != nil {
