@@ -102,7 +102,10 @@ CREATE TABLE webhook_attempts (
     PRIMARY KEY (project_id, id, started_at)
 ) PARTITION BY RANGE (started_at);
 CREATE INDEX webhook_attempts_of_delivery ON webhook_attempts (project_id, delivery_id, number);
+-- What the lists of attempts are filtered by. The second has the failed ones only,
+-- by why they failed: what was delivered at once costs nothing there.
 CREATE INDEX webhook_attempts_of_endpoint ON webhook_attempts (project_id, endpoint_id, id);
+CREATE INDEX webhook_attempts_failed ON webhook_attempts (project_id, error_class, id) WHERE error_class IS NOT NULL;
 
 CREATE TABLE dead_letters (
     project_id  text COLLATE "C" NOT NULL,

@@ -36,7 +36,8 @@ CREATE INDEX jobs_to_run ON jobs (run_at) WHERE status IN ('queued', 'running');
 CREATE INDEX jobs_ended ON jobs (finished_at) WHERE finished_at IS NOT NULL;
 
 -- What a person may send again, in the order in which a recovery goes through it.
-CREATE INDEX webhook_deliveries_to_recover ON webhook_deliveries (project_id, endpoint_id, id) WHERE status IN ('dead_letter', 'held');
+CREATE INDEX webhook_deliveries_to_recover ON webhook_deliveries (project_id, endpoint_id, id)
+    WHERE status IN ('dead_letter', 'held', 'waiting');
 CREATE INDEX dead_letters_by_endpoint ON dead_letters (project_id, endpoint_id, id);
 
 -- +goose Down

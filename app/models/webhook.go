@@ -146,3 +146,12 @@ const (
 	// ErrorInternal is a fault of ours before anything was sent.
 	ErrorInternal ErrorClass = "internal"
 )
+
+// ErrorClasses lists them all, from the way to the receiver to its answer.
+func ErrorClasses() []ErrorClass {
+	return []ErrorClass{
+		ErrorDNS, ErrorRefused, ErrorConnectTimeout, ErrorTLSExpired, ErrorTLSName, ErrorTLSUntrusted, ErrorTLS, ErrorReset,
+		ErrorReadTimeout, ErrorTimeout, ErrorConnection, ErrorBadResponse, ErrorBlockedAddress, ErrorRedirect,
+		ErrorHTTP1xx, ErrorHTTP4xx, ErrorHTTP5xx, ErrorWorkerLost, ErrorInternal,
+	}
+}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/botix-pro/platform/app/models"
 )
@@ -78,4 +79,47 @@ func (s *Store) DeadLetterGroups(
 		groups[i] = group
 	}
 	return groups, nil
+}
+
+// DayCount is how many there were on a day, in UTC.
+type DayCount struct {
+	Day   time.Time
+	Count int64
+}
+
+// maxCountedADay is where counting a day's dead letters ends: a picture needs no
+// more.
+const maxCountedADay = 5000
+
+// Each day is a range of ids in the index.
+const sqlDeadLetterDays = `
+	SELECT r.day, c.count FROM unnest(CAST(@days AS timestamptz[]), CAST(@firsts AS text[]), CAST(@nexts AS text[])) AS r (day, first, next)
+	CROSS JOIN LATERAL (
+		SELECT count(*) FROM (
+			SELECT 1 FROM dead_letters
+			WHERE project_id = @project AND endpoint_id = @endpoint AND cause = @cause AND id >= r.first AND id < r.next LIMIT @most) AS l) AS c
+	ORDER BY r.day`
+
+// DeadLetterDays counts the dead letters of a group on each of the last 14 days,
+// the oldest first, each up to a few thousand.
+func (s *Store) DeadLetterDays(ctx context.Context, project models.ProjectID, group models.DeadLetterGroup) ([]DayCount, error) {
+	now, err := s.now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var days, firsts, nexts []string
+	for from := now.UTC().Truncate(day).Add(-13 * day); from.Before(now); from = from.Add(day) {
+		days = append(days, from.Format(time.RFC3339))
+		firsts = append(firsts, models.FirstID(models.PrefixDeadLetter, from))
+		nexts = append(nexts, models.FirstID(models.PrefixDeadLetter, from.Add(day)))
+	}
+	var counts []DayCount
+	err = s.read(ctx).Raw(sqlDeadLetterDays, map[string]any{
+		"project": project, "endpoint": group.EndpointID, "cause": group.Cause, "most": maxCountedADay,
+		"days": textArray(days), "firsts": textArray(firsts), "nexts": textArray(nexts),
+	}).Scan(&counts).Error
+	if err != nil {
+		return nil, fmt.Errorf("count dead letters by day: %w", err)
+	}
+	return counts, nil
 }

@@ -90,6 +90,25 @@ func (tx *Tx) LockEndpoint(ctx context.Context, id string) (*models.WebhookEndpo
 	return tx.store.endpoint(locked, tx.project, id)
 }
 
+// EndpointName is an endpoint as lists and filters name it.
+type EndpointName struct {
+	ID, URL, Description string
+	Status               models.EndpointStatus
+}
+
+// maxEndpointNames is more than any plan lets a project have at a time.
+const maxEndpointNames = 500
+
+// EndpointNames lists the project's endpoints, deleted ones last, newest first.
+func (s *Store) EndpointNames(ctx context.Context, project models.ProjectID) (names []EndpointName, err error) {
+	err = s.read(ctx).Table(endpointsTable).Select("id, url, description, status").Where("project_id = ?", project).
+		Order("status = 'deleted', id DESC").Limit(maxEndpointNames).Scan(&names).Error
+	if err != nil {
+		return nil, fmt.Errorf("list the endpoints' names: %w", err)
+	}
+	return names, nil
+}
+
 // CreateEndpoint queues an endpoint's insertion together with its lane.
 // Secrets and header values are encrypted.
 func (tx *Tx) CreateEndpoint(e *models.WebhookEndpoint) error {

@@ -85,20 +85,30 @@ func (s *Store) Deliveries(ctx context.Context, project models.ProjectID, filter
 	return deliveries, nil
 }
 
+// DeliveryRow returns one delivery of the project without its attempts, or
+// [ErrNotFound].
+func (s *Store) DeliveryRow(ctx context.Context, project models.ProjectID, id string) (*models.WebhookDelivery, error) {
+	var delivery models.WebhookDelivery
+	if err := s.read(ctx).Where("project_id = ? AND id = ?", project, id).Take(&delivery).Error; err != nil {
+		return nil, one(err, "delivery")
+	}
+	return &delivery, nil
+}
+
 // Delivery returns one delivery of the project with its latest attempts that are
 // kept, in the order in which they were sent, or [ErrNotFound].
 func (s *Store) Delivery(ctx context.Context, project models.ProjectID, id string) (*models.WebhookDelivery, []models.WebhookAttempt, error) {
-	var delivery models.WebhookDelivery
-	if err := s.read(ctx).Where("project_id = ? AND id = ?", project, id).Take(&delivery).Error; err != nil {
-		return nil, nil, one(err, "delivery")
+	delivery, err := s.DeliveryRow(ctx, project, id)
+	if err != nil {
+		return nil, nil, err
 	}
 	var attempts []models.WebhookAttempt
-	err := keptAttempts(s.read(ctx), project).Where("delivery_id = ? AND number > ?", id, delivery.AttemptCount-maxAttemptsShown).
+	err = keptAttempts(s.read(ctx), project).Where("delivery_id = ? AND number > ?", id, delivery.AttemptCount-maxAttemptsShown).
 		Order("number").Find(&attempts).Error
 	if err != nil {
 		return nil, nil, fmt.Errorf("list a delivery's attempts: %w", err)
 	}
-	return &delivery, attempts, nil
+	return delivery, attempts, nil
 }
 
 // sqlEventsAbout reads a millisecond's events by their ids, which begin with

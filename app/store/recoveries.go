@@ -13,25 +13,28 @@ import (
 const longestTransaction = time.Hour
 
 const (
-	// What a recovery is about, given the bounds of the deliveries' ids. A
-	// delivery whose event retention took cannot be sent again.
-	recoverable = `
-		FROM webhook_deliveries d JOIN events v ON v.project_id = d.project_id AND v.id = d.event_id
-		WHERE d.project_id = @project AND d.endpoint_id = @endpoint AND d.status IN ('dead_letter', 'held')
-		  AND d.id > @after AND d.id < @before
+	// What a recovery may be about, given the bounds of the deliveries' ids; the
+	// index knows both sets of states.
+	candidates = `d.project_id = @project AND %s AND d.status IN (%s) AND d.id > @after AND d.id < @before`
+	// And what it is about.
+	recoverable = candidates + `
 		  AND (CAST(@since AS timestamptz) IS NULL OR v.created_at >= @since) AND v.created_at < @until
+		  AND (@type = '' OR d.event_type = @type)
+		  AND (CAST(@classes AS text[]) = '{}' OR d.last_error_class = ANY(CAST(@classes AS text[])))
 		  AND (CAST(@cause AS text) IS NULL OR EXISTS (
 		        SELECT 1 FROM dead_letters l WHERE l.project_id = d.project_id AND l.delivery_id = d.id AND l.cause = @cause))`
-	sqlCountRecoverable = `SELECT count(*)` + recoverable
+	// A delivery whose event retention took cannot be sent again.
+	fromKept            = ` FROM webhook_deliveries d JOIN events v ON v.project_id = d.project_id AND v.id = d.event_id WHERE `
+	sqlCountRecoverable = `SELECT count(*)` + fromKept + recoverable
 	// How far a bounded number of candidates reaches, so that no statement walks
 	// through a million that are not meant.
 	sqlScanEnd = `
 		SELECT coalesce(max(id), '') AS last, count(*) AS scanned FROM (
-			SELECT id FROM webhook_deliveries d
-			WHERE d.project_id = @project AND d.endpoint_id = @endpoint AND d.status IN ('dead_letter', 'held')
-			  AND d.id > @after AND d.id < @before
-			ORDER BY id LIMIT @scan) AS candidates`
-	sqlRecoverable = `SELECT d.id` + recoverable + ` AND d.id <= @last ORDER BY d.id LIMIT @limit`
+			SELECT id FROM webhook_deliveries d WHERE ` + candidates + ` ORDER BY id LIMIT @scan) AS candidates`
+	sqlRecoverable = `SELECT d.id` + fromKept + recoverable + ` AND d.id <= @last ORDER BY d.id LIMIT @limit`
+	ofOneEndpoint  = `d.endpoint_id = @endpoint`
+	ofAllEndpoints = `d.endpoint_id IN (SELECT e.id FROM webhook_endpoints e WHERE e.project_id = @project AND e.status = 'active')`
+	sqlNextActive  = `SELECT id FROM webhook_endpoints WHERE project_id = ? AND status = 'active' AND id >= ? ORDER BY id LIMIT 1`
 	sqlDueNow      = `
 		SELECT count(*) FROM (
 			SELECT 1 FROM webhook_deliveries d
@@ -46,13 +49,35 @@ func recoveryBounds(project models.ProjectID, r models.Recovery, after string) m
 		after = models.FirstID(models.PrefixDelivery, *r.Since)
 	}
 	return map[string]any{
-		"project": project, "endpoint": r.EndpointID, "cause": r.Cause, "since": r.Since, "until": r.Until, "after": after,
+		"project": string(project), "endpoint": r.EndpointID, "cause": (*string)(r.Cause), "since": r.Since, "until": r.Until, "after": after,
+		"type": r.EventType, "classes": textArray(r.ErrorClasses),
 		"before": models.FirstID(models.PrefixDelivery, r.Until.Add(longestTransaction)),
 	}
 }
 
+// forRecovery completes a statement about a recovery's deliveries.
+func forRecovery(sql string, r models.Recovery) string {
+	states, whose := `'dead_letter', 'held'`, ofOneEndpoint
+	if r.Waiting {
+		states += `, 'waiting'`
+	}
+	if r.EndpointID == "" {
+		whose = ofAllEndpoints
+	}
+	return fmt.Sprintf(sql, whose, states)
+}
+
+// NextActiveEndpoint returns the first active endpoint's id that is not before
+// from, empty when there is none.
+func (tx *Tx) NextActiveEndpoint(ctx context.Context, from string) (id string, err error) {
+	if err := tx.read(ctx).Raw(sqlNextActive, tx.project, from).Scan(&id).Error; err != nil {
+		return "", fmt.Errorf("find the next endpoint: %w", err)
+	}
+	return id, nil
+}
+
 func (tx *Tx) countRecoverable(ctx context.Context, r models.Recovery) (count int, err error) {
-	if err := tx.read(ctx).Raw(sqlCountRecoverable, recoveryBounds(tx.project, r, "")).Scan(&count).Error; err != nil {
+	if err := tx.read(ctx).Raw(forRecovery(sqlCountRecoverable, r), recoveryBounds(tx.project, r, "")).Scan(&count).Error; err != nil {
 		return 0, fmt.Errorf("count what can be recovered: %w", err)
 	}
 	return count, nil
@@ -75,12 +100,12 @@ func (tx *Tx) Recoverable(ctx context.Context, r models.Recovery, position strin
 		Last    string
 		Scanned int
 	}
-	if err := tx.read(ctx).Raw(sqlScanEnd, bounds).Scan(&end).Error; err != nil {
+	if err := tx.read(ctx).Raw(forRecovery(sqlScanEnd, r), bounds).Scan(&end).Error; err != nil {
 		return Recoverable{}, fmt.Errorf("find what can be recovered: %w", err)
 	}
 	bounds["last"] = end.Last
 	part := Recoverable{Position: end.Last, Last: end.Scanned < scan}
-	if err := tx.read(ctx).Raw(sqlRecoverable, bounds).Scan(&part.IDs).Error; err != nil {
+	if err := tx.read(ctx).Raw(forRecovery(sqlRecoverable, r), bounds).Scan(&part.IDs).Error; err != nil {
 		return Recoverable{}, fmt.Errorf("find what can be recovered: %w", err)
 	}
 	if len(part.IDs) == limit {
@@ -117,6 +142,9 @@ func (tx *Tx) ShareEndpoint(ctx context.Context, id string) (models.EndpointStat
 // CountRecovery counts what a recovery would send again now. Errors:
 // [ErrNotFound] about the endpoint.
 func (tx *Tx) CountRecovery(ctx context.Context, r models.Recovery) (int, error) {
+	if r.Everywhere {
+		return tx.countRecoverable(ctx, r.Bounded(tx.Now()))
+	}
 	if r.EndpointID == "" {
 		return tx.countRetryable(ctx, r.DeliveryIDs)
 	}
@@ -136,13 +164,16 @@ func (tx *Tx) CountRecovery(ctx context.Context, r models.Recovery) (int, error)
 // about the endpoint, ENDPOINT_NOT_ACTIVE.
 func (tx *Tx) StartRecovery(ctx context.Context, r models.Recovery, job models.Job) (*models.Job, error) {
 	job.Type, job.Total = models.JobWebhookRecovery, len(r.DeliveryIDs)
-	if r.EndpointID == "" {
+	if r.EndpointID == "" && !r.Everywhere {
 		return tx.NewJob(job, r)
 	}
 	r = r.Bounded(tx.Now())
 	var err error
 	if job.Total, err = tx.CountRecovery(ctx, r); err != nil {
 		return nil, err
+	}
+	if r.Everywhere {
+		return tx.NewJob(job, r)
 	}
 	status, err := tx.ShareEndpoint(ctx, r.EndpointID)
 	if err != nil {

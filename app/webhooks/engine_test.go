@@ -212,8 +212,8 @@ func TestHintedEventIsDeliveredAndRecorded(t *testing.T) {
 	require.Equal(t, delivery{Status: models.DeliveryDelivered, Step: 1, Count: 1, Numbers: []int64{1}, Classes: []string{""}}, d)
 	attempts, err := e.store.WebhookAttempts(t.Context(), e.project, store.AttemptFilter{}, store.Page{Limit: 10})
 	require.NoError(t, err)
-	require.Len(t, attempts.Attempts, 1)
-	attempt, row, body, err := e.store.WebhookAttempt(t.Context(), e.project, attempts.Attempts[0].ID)
+	require.Len(t, attempts.Rows, 1)
+	attempt, row, body, err := e.store.WebhookAttempt(t.Context(), e.project, attempts.Rows[0].ID)
 	require.NoError(t, err)
 	require.Equal(t, http.StatusNoContent, *attempt.StatusCode)
 	require.Contains(t, string(attempt.RequestHeaders), `"X-Delivery-Attempt":["1"]`)
@@ -531,7 +531,9 @@ func TestWhatAReceiverAnswersBreaksNothing(t *testing.T) {
 	e.eventually(e.publish(), models.DeliveryDeadLetter)
 	attempts, err := e.store.WebhookAttempts(t.Context(), e.project, store.AttemptFilter{}, store.Page{Limit: 1})
 	require.NoError(t, err)
-	require.Equal(t, []byte("\x00\xff\xfe<script>"), attempts.Attempts[0].ResponseBody, "kept as bytes")
+	last, _, _, err := e.store.WebhookAttempt(t.Context(), e.project, attempts.Rows[0].ID)
+	require.NoError(t, err)
+	require.Equal(t, []byte("\x00\xff\xfe<script>"), last.ResponseBody, "kept as bytes")
 }
 
 // A graceful stop finishes and records what is in flight.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/botix-pro/platform/app/models"
@@ -30,10 +31,47 @@ func Recover(ctx context.Context, tx *store.Tx, job *models.Job) (models.JobStep
 	if err := json.Unmarshal(job.Params, &r); err != nil {
 		return models.JobStep{}, fmt.Errorf("decode a recovery: %w", err)
 	}
-	if len(r.DeliveryIDs) > 0 {
+	switch {
+	case len(r.DeliveryIDs) > 0:
 		return recoverSelection(ctx, tx, r)
+	case r.Everywhere:
+		return recoverEverywhere(ctx, tx, r, job.Position)
+	default:
+		return recoverEndpoint(ctx, tx, r, job.Position)
 	}
-	room, stay, err := roomInLane(ctx, tx, r.EndpointID, job.Position)
+}
+
+// A position in a recovery of all endpoints is an endpoint's id, the mark and a
+// place among its deliveries. What ends with "~" is behind the endpoint.
+const (
+	endpointMark   = "/"
+	behindEndpoint = "~"
+)
+
+// recoverEverywhere goes through the active endpoints in the order of their ids.
+// One that stops being active meanwhile is passed over.
+func recoverEverywhere(ctx context.Context, tx *store.Tx, r models.Recovery, position string) (models.JobStep, error) {
+	at, within, _ := strings.Cut(position, endpointMark)
+	endpoint, err := tx.NextActiveEndpoint(ctx, at)
+	if err != nil || endpoint == "" {
+		return models.JobStep{Position: position, Done: true}, err
+	}
+	if endpoint != at {
+		within = ""
+	}
+	r.EndpointID = endpoint
+	step, err := recoverEndpoint(ctx, tx, r, within)
+	if step.Done || step.Failure != "" {
+		step.Done, step.Failure, step.Position = false, "", endpoint+behindEndpoint
+	} else {
+		step.Position = endpoint + endpointMark + step.Position
+	}
+	return step, err
+}
+
+// recoverEndpoint sends again the next batch of one endpoint's.
+func recoverEndpoint(ctx context.Context, tx *store.Tx, r models.Recovery, position string) (models.JobStep, error) {
+	room, stay, err := roomInLane(ctx, tx, r.EndpointID, position)
 	if err != nil || stay != nil {
 		return valueOf(stay), err
 	}
@@ -41,7 +79,7 @@ func Recover(ctx context.Context, tx *store.Tx, job *models.Job) (models.JobStep
 	if r.RatePerSecond != nil {
 		limit = min(limit, *r.RatePerSecond)
 	}
-	part, err := tx.Recoverable(ctx, r, job.Position, limit, recoverScan)
+	part, err := tx.Recoverable(ctx, r, position, limit, recoverScan)
 	if err != nil {
 		return models.JobStep{}, err
 	}
@@ -51,7 +89,7 @@ func Recover(ctx context.Context, tx *store.Tx, job *models.Job) (models.JobStep
 	}
 	var ids []string
 	for i := range locked {
-		if d := &locked[i]; d.EventKept && (d.Status == models.DeliveryDeadLetter || d.Status == models.DeliveryHeld) {
+		if d := &locked[i]; d.EventKept && r.Takes(d.Status) {
 			ids = append(ids, d.ID)
 		}
 	}

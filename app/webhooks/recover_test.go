@@ -335,3 +335,40 @@ func TestRecoveryFindsFewAmongMany(t *testing.T) {
 	deliveries, most := e.retries()
 	require.Equal(t, []int{3, 1}, []int{deliveries, most})
 }
+
+// A recovery of everything goes through the endpoints one after the other, passes
+// over those that are not active, and keeps to its filters.
+func TestARecoveryOfAllEndpointsGoesThroughThem(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, ok)
+	e.missed(130, models.DeliveryDeadLetter)
+	e.missed(5, models.DeliveryHeld)
+	const second, paused = "whe_7ZZZZZZZZZZZZZZZZZZZZZZZZY", "whe_7ZZZZZZZZZZZZZZZZZZZZZZZZZ"
+	for id, status := range map[string]string{second: "active", paused: "paused"} {
+		e.sql(`INSERT INTO webhook_endpoints (project_id, id, url, event_types, status, max_in_flight, secrets, headers, created_at, updated_at)
+			SELECT project_id, $1, url, event_types, $2, max_in_flight, secrets, headers, created_at, updated_at FROM webhook_endpoints WHERE id = $3`, id, status, e.endpoint)
+		e.sql(`INSERT INTO webhook_deliveries (project_id, id, event_id, event_type, endpoint_id, status, attempt_count, last_error_class)
+			SELECT v.project_id, 'whd_' || new_ulid(), v.id, v.type, $1, 'dead_letter', 5, 'dns' FROM events v ORDER BY v.id LIMIT 7`, id)
+	}
+	run := func(change func(*models.Recovery)) *models.Job {
+		job := e.recovery(func(r *models.Recovery) { r.EndpointID, r.Everywhere = "", true; change(r) })
+		claimed := e.claimJob()
+		for ended := false; !ended; {
+			turn, err := e.runner(nil).Batch(t.Context(), claimed)
+			require.NoError(t, err)
+			ended = turn.Ended
+		}
+		return e.job(job.ID)
+	}
+	job := run(func(r *models.Recovery) { r.ErrorClasses = []models.ErrorClass{models.ErrorDNS} })
+	require.Equal(t, 7, job.Total)
+	require.Equal(t, 7, job.Succeeded, "of the second endpoint only, and not of the paused one")
+	job = run(func(r *models.Recovery) { r.EventType = "no.such" })
+	require.Equal(t, 0, job.Total+job.Processed)
+	job = run(func(*models.Recovery) {})
+	require.Equal(t, 135, job.Total)
+	require.Equal(t, 135, job.Succeeded)
+	deliveries, most := e.retries()
+	require.Equal(t, 142, deliveries)
+	require.Equal(t, 1, most)
+}

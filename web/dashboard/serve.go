@@ -19,6 +19,10 @@ import (
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
+// foreignPolicy is for bodies that came from outside: they can do nothing, not
+// even be framed.
+const foreignPolicy = "sandbox; default-src 'none'; frame-ancestors 'none'"
+
 const headerRequestID = "X-Request-Id"
 
 // refusal is a 403 with words of its own.
@@ -141,6 +145,12 @@ func (d *Dashboard) write(w http.ResponseWriter, r *http.Request, answer ui.Repl
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	for name, values := range answer.Header {
 		h[name] = append(h[name], values...)
+	}
+	if kind := answer.Header.Get("Content-Type"); kind != "" {
+		h.Set("Content-Type", kind)
+	}
+	if answer.Download {
+		h.Set("Content-Security-Policy", foreignPolicy)
 	}
 	h.Set("Cache-Control", "no-store") // the session library has added a weaker one
 	h.Set("Content-Length", strconv.Itoa(len(answer.Body)))

@@ -92,23 +92,36 @@ func (f *fakeQueries) Attention(context.Context, models.ProjectID) (store.Attent
 	return f.attention, nil
 }
 
-func (f *fakeQueries) Endpoints(context.Context, models.ProjectID, store.Page) ([]models.WebhookEndpoint, error) {
-	return nil, nil
-}
-
 func (f *fakeQueries) WebhookAttempts(
-	_ context.Context, project models.ProjectID, _ store.AttemptFilter, page store.Page,
-) (store.AttemptPage, error) {
+	_ context.Context, project models.ProjectID, filter store.AttemptFilter, page store.Page,
+) (store.AttemptList, error) {
 	if f.panics {
 		panic("a secret in a panic")
 	}
-	var rows []models.WebhookAttempt
+	var list store.AttemptList
 	for _, a := range f.attempts {
-		if a.ProjectID == project && (page.Before == "" || a.ID < page.Before) && len(rows) < page.Limit {
-			rows = append(rows, a)
+		if a.ProjectID != project || page.Before != "" && a.ID >= page.Before || a.ID <= filter.After {
+			continue
 		}
+		if len(list.Rows) == page.Limit {
+			list.Next = list.Rows[page.Limit-1].ID
+			break
+		}
+		list.Rows = append(list.Rows, a)
 	}
-	return store.AttemptPage{Attempts: rows}, f.err
+	return list, f.err
+}
+
+func (f *fakeQueries) AttemptsOfDelivery(context.Context, models.ProjectID, string) ([]models.WebhookAttempt, error) {
+	return f.attempts[:min(1, len(f.attempts))], f.err
+}
+
+func (f *fakeQueries) EndpointNames(context.Context, models.ProjectID) ([]store.EndpointName, error) {
+	return nil, nil
+}
+
+func (f *fakeQueries) OperationOfRequest(context.Context, models.ProjectID, string) (string, error) {
+	return "", nil
 }
 
 func (f *fakeQueries) WebhookAttempt(_ context.Context, project models.ProjectID, id string) (

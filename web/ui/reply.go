@@ -9,11 +9,14 @@ import (
 // Reply is an answer as a value: nothing is written before the session is saved.
 type Reply struct {
 	Status int
-	Header http.Header // may be nil
-	Body   []byte      // HTML
+	Header http.Header // may be nil; Content-Type is HTML unless it says otherwise
+	Body   []byte
 	// Notice is shown once on the next whole page, after a redirect: what the
 	// request has done. Empty: nothing.
 	Notice string
+	// Download says that Body came from outside: it is sent under a policy that
+	// lets it do nothing, whatever its Content-Type.
+	Download bool
 }
 
 // Redirect answers a form: the browser gets the page at location.

@@ -99,5 +99,5 @@ func (v *Visit) once() *string {
 
 // Partial reports whether the script asks for a part of a page.
 func (v *Visit) Partial() bool {
-	return v.Header.Get("X-Part") != "" || v.Header.Get("Sec-Fetch-Mode") == "cors"
+	return v.Header.Get("X-Part") != "" || v.Header.Get("Hx-Request") != "" || v.Header.Get("Sec-Fetch-Mode") == "cors"
 }

@@ -13,6 +13,7 @@ type Words struct {
 	CopyOfF      string // what is copied
 	Copied       string
 	Loading      string
+	Failed       string // a part of the page could not be fetched
 	Close        string
 	Cancel       string
 	Saved        string

@@ -8,7 +8,7 @@ var english = Words{
 	Product: "BOTIX Developers",
 	Skip:    "Skip to the content",
 	Copy:    "Copy", CopyOfF: "Copy: %s", Copied: "Copied.",
-	Loading: "Loading…", Close: "Close", Cancel: "Cancel", Saved: "Saved.", Yes: "Yes", No: "No", None: "–",
+	Loading: "Loading…", Failed: "That did not work. Try again, or load the page anew.", Close: "Close", Cancel: "Cancel", Saved: "Saved.", Yes: "Yes", No: "No", None: "–",
 
 	Menu: "Menu", Main: "Main",
 	Nav: NavWords{

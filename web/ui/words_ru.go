@@ -8,7 +8,7 @@ var russian = Words{
 	Product: "BOTIX для разработчиков",
 	Skip:    "К содержанию",
 	Copy:    "Копировать", CopyOfF: "Копировать: %s", Copied: "Скопировано.",
-	Loading: "Загрузка…", Close: "Закрыть", Cancel: "Отмена", Saved: "Сохранено.", Yes: "Да", No: "Нет", None: "–",
+	Loading: "Загрузка…", Failed: "Не получилось. Повторите или обновите страницу.", Close: "Закрыть", Cancel: "Отмена", Saved: "Сохранено.", Yes: "Да", No: "Нет", None: "–",
 
 	Menu: "Меню", Main: "Основное",
 	Nav: NavWords{

@@ -107,7 +107,9 @@ func TestEachFilterShowsWhatItSays(t *testing.T) {
 	dead := d.send(models.DeliveryDeadLetter, now.Add(-50*time.Hour), "order.paid", 0, models.ErrorDNS)
 	for query, want := range map[string][]sent{
 		"": {ok, bad, dead}, "status=delivered": {ok}, "status=failed": {bad, dead}, "type=order.paid": {dead}, "class=dns": {dead},
-		"http=5": {bad}, "since=1h0m0s": {ok}, "since=24h0m0s": {ok, bad}, "endpoint=" + d.endpoint.ID: {ok, bad, dead},
+		"http=5xx": {bad}, "http=none": {dead}, "http=2xx": {ok}, "http=4xx": nil, "range=1h": {ok}, "range=24h": {ok, bad}, "status=lost": nil,
+		"from=" + url.QueryEscape(now.Add(-3*time.Hour).Format(time.RFC3339)) + "&to=" + url.QueryEscape(now.Add(-time.Hour).Format(time.RFC3339)): {bad},
+		"class=dns&http=5xx": nil, "class=http_5xx&endpoint=" + d.endpoint.ID: {bad}, "status=delivered&class=dns": nil, "endpoint=" + d.endpoint.ID: {ok, bad, dead},
 		"id=" + bad.event: {bad}, "id=" + dead.delivery: {dead}, "id=" + ok.request: {ok}, "id=" + bad.cause: {bad}, "id=nothing": nil,
 		"status=failed&type=contact.created": {bad},
 	} {
@@ -161,15 +163,23 @@ func TestRetrySendsTheSameEventAgainAndSaysSo(t *testing.T) {
 	require.Equal(t, []store.Lane{{ProjectID: d.Project.ID, EndpointID: d.endpoint.ID}}, d.Hinted.All(), "the worker is told")
 	page := d.Get(path)
 	dashtest.RequireStrict(t, page)
-	require.Contains(t, page.Body, "The retry is queued")
-	require.Contains(t, page.Body, "A try is queued already.")
+	require.Contains(t, page.Body, "Retry queued. It will be attempt 2.")
+	require.Contains(t, page.Body, "A retry is queued already")
+	require.Contains(t, page.Body, "data-live", "what is about to be sent is followed")
 	require.Contains(t, d.Get(ui.Root+"/members").Body, "Retried a delivery")
 
 	refused := d.Post(deliveries.Path+"/"+flying.delivery+"/retry", nil)
 	require.Equal(t, http.StatusConflict, refused.StatusCode)
-	require.Contains(t, refused.Body, "being sent right now")
+	require.Contains(t, refused.Body, "See how that ends before you retry it.")
+	part := d.Post(deliveries.Path+"/"+flying.delivery+"/retry", url.Values{"attempt": {flying.attempt}}, [2]string{"Hx-Request", "true"})
+	require.Equal(t, http.StatusOK, part.StatusCode)
+	require.Contains(t, part.Body, `<section class="state" id="`+flying.attempt+`-state"`)
+	require.Contains(t, part.Body, `data-say="It is being sent right now.`)
+	require.NotContains(t, part.Body, "<html")
 	require.Contains(t, d.Get(deliveries.Path+"/"+flying.delivery).Body, "disabled")
 }
+
+const recovering = deliveries.Path + "/recover"
 
 func TestAGroupOfDeadLettersIsRetriedByAJob(t *testing.T) {
 	t.Parallel()
@@ -181,23 +191,24 @@ func TestAGroupOfDeadLettersIsRetriedByAJob(t *testing.T) {
 	d.send(models.DeliveryDeadLetter, now.Add(-time.Hour), "contact.created", 0, models.ErrorDNS)
 	page := d.Get(deliveries.PathDeadLetters)
 	dashtest.RequireStrict(t, page)
-	for _, text := range []string{"The endpoint answered 401", "3 deliveries", "All retries were used up", "hooks.example.com"} {
+	for _, text := range []string{"Rejected with HTTP 401", "3 deliveries", "All attempts failed", "hooks.example.com"} {
 		require.Contains(t, page.Body, text)
 	}
 	group := "?" + url.Values{"endpoint": {d.endpoint.ID}, "cause": {"http_401"}}.Encode()
-	require.Contains(t, d.Get(deliveries.PathDeadLetters+"/retry"+group).Body, "Retry 3 deliveries?")
-	require.Equal(t, http.StatusUnprocessableEntity, d.Post(deliveries.PathDeadLetters+"/retry"+group, url.Values{"rate": {"0"}}).StatusCode)
+	require.Contains(t, d.Get(recovering+group).Body, "Send 3 deliveries again?")
+	require.Equal(t, http.StatusUnprocessableEntity, d.Post(recovering+group, url.Values{"rate": {"0"}}).StatusCode)
 	_, foreign := d.NewProject("Foreign")
-	require.Equal(t, http.StatusNotFound, d.As(foreign).Post(deliveries.PathDeadLetters+"/retry"+group, nil).StatusCode)
-	require.Equal(t, http.StatusNotFound, d.Get(deliveries.PathDeadLetters+"/list?endpoint=x").StatusCode)
-	for _, page := range []string{"/list", "/retry"} {
-		require.Equal(t, http.StatusNotFound, d.Get(deliveries.PathDeadLetters+page+"?cause=%00&endpoint="+d.endpoint.ID).StatusCode)
-	}
-	require.Equal(t, 3, strings.Count(d.Get(deliveries.PathDeadLetters+"/list"+group).Body, `data-label="Delivery"`))
+	require.Equal(t, http.StatusNotFound, d.As(foreign).Get(recovering+group).StatusCode)
+	require.Equal(t, http.StatusNotFound, d.As(foreign).Post(recovering+group, nil).StatusCode)
+	require.Equal(t, http.StatusNotFound, d.As(foreign).Get(deliveries.PathDeadLetters+group).StatusCode)
+	require.Equal(t, http.StatusNotFound, d.Get(deliveries.PathDeadLetters+"?endpoint=x").StatusCode)
+	require.Equal(t, http.StatusNotFound, d.Get(recovering+"?cause=%00&endpoint="+d.endpoint.ID).StatusCode)
+	require.Equal(t, http.StatusNotFound, d.Get(deliveries.PathDeadLetters+"?cause=%00&endpoint="+d.endpoint.ID).StatusCode)
+	require.Equal(t, 3, strings.Count(d.Get(deliveries.PathDeadLetters+group).Body, `data-label="Delivery"`))
 
 	form := url.Values{"rate": {"5"}, "once": {models.NewID("", now)}}
-	started := d.Post(deliveries.PathDeadLetters+"/retry"+group, form)
-	require.Equal(t, started.Header.Get("Location"), d.Post(deliveries.PathDeadLetters+"/retry"+group, form).Header.Get("Location"), "one job for one form")
+	started := d.Post(recovering+group, form)
+	require.Equal(t, started.Header.Get("Location"), d.Post(recovering+group, form).Header.Get("Location"), "one job for one form")
 	require.Equal(t, http.StatusSeeOther, started.StatusCode)
 	job, err := d.Store.Job(t.Context(), d.Project.ID, strings.TrimPrefix(started.Header.Get("Location"), ui.Root+"/jobs/"))
 	require.NoError(t, err)
@@ -206,7 +217,7 @@ func TestAGroupOfDeadLettersIsRetriedByAJob(t *testing.T) {
 	var asked models.Recovery
 	require.NoError(t, json.Unmarshal(job.Params, &asked))
 	require.Equal(t, 5, *asked.RatePerSecond)
-	require.Contains(t, d.Get(started.Header.Get("Location")).Body, "Retrying 3 deliveries.")
+	require.Contains(t, d.Get(started.Header.Get("Location")).Body, "3 deliveries will be sent again.")
 }
 
 func TestDeliveriesInTheBrowser(t *testing.T) {
@@ -226,9 +237,14 @@ func TestDeliveriesInTheBrowser(t *testing.T) {
 			tab.Inspect("deliveries-" + string(language))
 			tab.Open(d.URL + deliveries.PathDeadLetters)
 			tab.Inspect("dead-letters-" + string(language))
-			tab.Click("[data-dialog]")
-			tab.Wait("dialog[open]")
+			tab.Open(d.URL + recovering + "?endpoint=" + d.endpoint.ID + "&cause=retries_exhausted")
 			tab.Inspect("dead-letters-retry-" + string(language))
+			tab.Open(d.URL + deliveries.PathDeadLetters + "?endpoint=" + d.endpoint.ID)
+			tab.Inspect("dead-letters-list-" + string(language))
+			tab.Open(d.URL + deliveries.Path + "?status=failed")
+			tab.Click("a[data-dialog]")
+			tab.WaitText("#recover-plan", "23")
+			tab.Inspect("deliveries-retry-" + string(language))
 			tab.Open(d.URL + deliveries.Path + "/" + dead.delivery)
 			tab.Inspect("delivery-" + string(language))
 			tab.RequireQuiet(d.URL)
@@ -236,9 +252,9 @@ func TestDeliveriesInTheBrowser(t *testing.T) {
 	}
 	t.Run("retries by keyboard", func(t *testing.T) {
 		tab := d.Tab(t, running, ui.English, deliveries.Path+"/"+dead.delivery)
-		tab.TabTo("main form .primary")
+		tab.TabTo("main .state .primary")
 		tab.Press("\r")
-		tab.WaitText("main", "The retry is queued")
+		tab.WaitText("main", "A retry is queued already")
 		require.Equal(t, models.DeliveryPending, d.delivery(dead.delivery).Status)
 		tab.RequireQuiet(d.URL)
 	})
@@ -261,7 +277,7 @@ func TestARareFilterIsSearchedInSteps(t *testing.T) {
 	for steps := 0; path != "" && steps < 5 && !found; steps++ {
 		body := d.Get(path).Body
 		found = strings.Contains(body, `id="`+rare.attempt+`"`)
-		_, next, more := strings.Cut(body, `rel="next" href="`)
+		_, next, more := strings.Cut(body, `<a class="button" rel="next" href="`)
 		next, _, _ = strings.Cut(next, `"`)
 		if path = ""; more {
 			path = strings.ReplaceAll(next, "&amp;", "&")
@@ -269,4 +285,67 @@ func TestARareFilterIsSearchedInSteps(t *testing.T) {
 		}
 	}
 	require.True(t, found)
+}
+
+// What matches, and what was chosen, is sent again by one job, after its numbers
+// were shown.
+func TestAllThatMatchIsRetriedByAJob(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	now := clock.System{}.Now()
+	d.send(models.DeliveryDelivered, now.Add(-time.Minute), "contact.created", 204, "")
+	d.send(models.DeliveryPending, now.Add(-time.Minute), "contact.created", 0, models.ErrorDNS)
+	waiting := d.send(models.DeliveryWaiting, now.Add(-2*time.Minute), "contact.created", 503, models.ErrorHTTP5xx)
+	dead := d.send(models.DeliveryDeadLetter, now.Add(-3*time.Minute), "order.paid", 0, models.ErrorDNS)
+	d.Exec(`UPDATE webhook_deliveries SET last_error_class = 'http_5xx' WHERE id = $1`, waiting.delivery)
+	d.Exec(`UPDATE webhook_deliveries SET last_error_class = 'dns' WHERE id = $1`, dead.delivery)
+	dashtest.Languages(t, func(t *testing.T, language ui.Language, header [2]string) {
+		for _, at := range []string{recovering + "?status=failed", recovering + "?selection=&delivery=" + dead.delivery, recovering + "?selection="} {
+			got := d.Get(at, header)
+			require.Equal(t, http.StatusOK, got.StatusCode)
+			dashtest.RequireStrict(t, got)
+		}
+		part := d.Get(recovering+"?status=failed", header, [2]string{"Hx-Request", "true"})
+		require.NotContains(t, part.Body, "<html")
+		require.Contains(t, part.Body, map[ui.Language]string{ui.English: "Send 2 deliveries again?", ui.Russian: "Отправить ещё раз 2 доставки?"}[language])
+		require.Contains(t, part.Body, map[ui.Language]string{ui.English: "1 is queued", ui.Russian: "1 уже в очереди"}[language])
+	})
+	require.Contains(t, d.Get(recovering+"?class=dns").Body, "Send 1 delivery again?")
+	require.Equal(t, http.StatusNotFound, d.Get(recovering+"?status=delivered").StatusCode)
+
+	asked := func(path string, form url.Values) (recovery models.Recovery, total int) {
+		started := d.Post(path, form)
+		require.Equal(t, http.StatusSeeOther, started.StatusCode, path)
+		job, err := d.Store.Job(t.Context(), d.Project.ID, strings.TrimPrefix(started.Header.Get("Location"), ui.Root+"/jobs/"))
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(job.Params, &recovery))
+		return recovery, job.Total
+	}
+	all, total := asked(recovering+"?status=failed", nil)
+	require.True(t, all.Everywhere && all.Waiting)
+	require.Equal(t, 2, total)
+	some, total := asked(recovering+"?class=dns&type=order.paid", nil)
+	require.Equal(t, []models.ErrorClass{models.ErrorDNS}, some.ErrorClasses)
+	require.Equal(t, "order.paid", some.EventType)
+	require.Equal(t, 1, total)
+	chosen, _ := asked(recovering+"?selection=", url.Values{"delivery": {dead.delivery, waiting.delivery, dead.delivery}})
+	require.ElementsMatch(t, []string{dead.delivery, waiting.delivery}, chosen.DeliveryIDs)
+
+	require.Equal(t, http.StatusForbidden, d.Post(recovering+"?status=failed", nil, [2]string{"Sec-Fetch-Site", "cross-site"}).StatusCode)
+	_, foreign := d.NewProject("Foreign")
+	theirs := d.As(foreign)
+	require.Equal(t, http.StatusNotFound, theirs.Post(recovering+"?selection=", url.Values{"delivery": {dead.delivery}}).StatusCode)
+	require.Equal(t, http.StatusNotFound, theirs.Post(deliveries.PathDeadLetters+"/test", url.Values{"endpoint": {d.endpoint.ID}, "cause": {"retries_exhausted"}}).StatusCode)
+	for _, path := range []string{deliveries.Path + "/" + dead.delivery + "/state", ui.Root + "/attempts/" + dead.attempt + "/payload", ui.Root + "/attempts/" + dead.attempt + "/answer"} {
+		require.Equal(t, http.StatusOK, d.Get(path).StatusCode, path)
+		require.Equal(t, http.StatusNotFound, theirs.Get(path).StatusCode, path)
+	}
+	require.Equal(t, `{"id":"`+dead.event+`","name":"О'Нил"}`, d.Get(ui.Root+"/attempts/"+dead.attempt+"/payload").Body, "to the byte")
+	fresh := d.Get(deliveries.Path + "/new?after=" + dead.attempt)
+	dashtest.RequireStrict(t, fresh)
+	require.Contains(t, fresh.Body, "3 new")
+	require.NotContains(t, theirs.Get(deliveries.Path+"/new?after="+dead.attempt).Body, "3 new")
+
+	require.Equal(t, http.StatusSeeOther, d.Post(deliveries.PathDeadLetters+"/test", url.Values{"endpoint": {d.endpoint.ID}, "cause": {"retries_exhausted"}}).StatusCode)
+	require.Equal(t, models.DeliveryPending, d.delivery(dead.delivery).Status)
 }

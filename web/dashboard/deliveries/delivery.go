@@ -2,7 +2,9 @@ package deliveries
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
@@ -10,124 +12,164 @@ import (
 	"github.com/botix-pro/platform/web/ui"
 )
 
-// deliveryView is one delivery with its attempts.
+// deliveryView is one delivery on a page of its own.
 type deliveryView struct {
 	ui.Shell
 
-	Texts    *words
-	Head     ui.Head
-	State    ui.Pill
-	Facts    []ui.Fact
-	Retry    retryView
-	Attempts ui.Table
-}
-
-// retryView is the button that sends the event again. It is there in every
-// state; where it cannot act, it says why.
-type retryView struct {
-	Action  string // where the form goes
-	Name    string
-	Refused string // why it cannot; empty: it can
-}
-
-// deliveryKinds are the icons and colours of a delivery's states.
-var deliveryKinds = map[models.DeliveryStatus]string{ //nolint:gochecknoglobals // a constant table
-	models.DeliveryPending: ui.PillPending, models.DeliveryInFlight: ui.PillRunning, models.DeliveryWaiting: ui.PillRetrying,
-	models.DeliveryDelivered: ui.PillDelivered, models.DeliveryDeadLetter: ui.PillDead, models.DeliveryHeld: ui.PillPending,
-	models.DeliveryCancelled: ui.PillDead,
-}
-
-func (m reader) state(status models.DeliveryStatus) ui.Pill {
-	return ui.Pill{Kind: deliveryKinds[status], Word: ui.Word(m.words.Attempt.Deliveries, status)}
-}
-
-// retryOf is the button of a delivery.
-func (m reader) retryOf(d *models.WebhookDelivery) retryView {
-	view := retryView{Action: Path + "/" + d.ID + "/retry", Name: m.words.Retry.Button}
-	switch d.Status {
-	case models.DeliveryPending:
-		view.Refused = m.words.Retry.Queued
-	case models.DeliveryInFlight:
-		view.Refused = m.words.Retry.InFlight
-	case models.DeliveryCancelled:
-		view.Refused = m.words.Retry.Cancelled
-	case models.DeliveryWaiting, models.DeliveryDelivered, models.DeliveryDeadLetter, models.DeliveryHeld:
-	}
-	return view
+	Texts   *words
+	Head    ui.Head
+	State   *stateView
+	URL     string
+	Payload *ui.BodyView // nil: the event is no longer kept
+	IDs     []ui.IDLine
 }
 
 // showDelivery is one delivery's own page.
 func (s *Section) showDelivery(v *ui.Visit) (ui.Reply, error) {
-	id, err := parts.ID(v, models.PrefixDelivery)
+	view, err := s.deliveryView(v, "")
 	if err != nil {
 		return ui.Reply{}, err
 	}
-	delivery, attempts, err := s.queries.Delivery(v.Context(), v.Member.Project.ID, id)
+	return s.views.Page("delivery", view)
+}
+
+func (s *Section) deliveryView(v *ui.Visit, problem string) (*deliveryView, error) {
+	state, d, err := s.stateOf(v, "")
 	if err != nil {
-		return ui.Reply{}, fmt.Errorf("read the delivery: %w", err)
+		return nil, err
 	}
+	state.Problem = problem
 	reader := readerOf(v)
-	texts := reader.words
-	return s.views.Page("delivery", deliveryView{
-		Shell: v.Shell(texts.Delivery.Title, ui.NavDeliveries), Texts: texts,
-		Head: ui.Head{
-			Crumb: &ui.Link{Name: texts.Attempt.Back, Address: Path}, Title: texts.Delivery.Title, ID: delivery.ID,
-			Lead: ui.Visible(delivery.EventType),
-		},
-		State: reader.state(delivery.Status), Facts: reader.facts(delivery), Retry: reader.retryOf(delivery), Attempts: reader.attempts(attempts),
-	})
+	w := reader.words
+	view := &deliveryView{
+		Shell: v.Shell(w.State.Title, ui.NavDeliveries), Texts: w, State: state,
+		Head: ui.Head{Crumb: &ui.Link{Name: w.Attempt.Back, Address: Path}, Title: w.State.Title, ID: d.ID, Lead: ui.Visible(d.EventType)},
+	}
+	event, err := s.queries.Event(v.Context(), d.ProjectID, d.EventID)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		event = &models.Event{}
+	case err != nil:
+		return nil, fmt.Errorf("read the event: %w", err)
+	default:
+		payload := reader.content(d.ID+"-payload", w.Attempt.Payload, ui.ShowPayload(event.Body))
+		view.Payload = &payload
+	}
+	view.IDs = ui.IDLines(reader.shared,
+		ui.IDLine{Name: w.Attempt.EventID, Value: d.EventID, Address: Path + "?" + paramID + "=" + d.EventID}, ui.IDLine{Name: w.Attempt.DeliveryID, Value: d.ID},
+		ui.IDLine{Name: w.Attempt.EndpointID, Value: d.EndpointID, Address: pathEndpoints + d.EndpointID}, reader.causing(event))
+	return view, nil
 }
 
-func (m reader) facts(d *models.WebhookDelivery) []ui.Fact {
-	facts := []ui.Fact{
-		{Name: m.words.Delivery.Attempts, Cell: ui.Cell{Text: m.Number(int64(d.AttemptCount))}},
-		{Name: m.words.Attempt.EventID, Cell: ui.Cell{Text: d.EventID, Code: true, Address: Path + "?id=" + d.EventID}},
-		{Name: m.words.Attempt.EndpointID, Cell: ui.Cell{Text: d.EndpointID, Code: true, Address: Path + "?endpoint=" + d.EndpointID}},
-		{Name: m.words.Delivery.Created, Cell: parts.Moment(m.Time(d.CreatedAt))},
-	}
-	if d.Status.Due() && d.NextAttemptAt != nil {
-		facts = append(facts, ui.Fact{Name: m.words.Attempt.NextTry, Cell: parts.Moment(m.Time(*d.NextAttemptAt))})
-	}
-	return facts
+// causing is the API request that caused an event.
+func (m reader) causing(e *models.Event) ui.IDLine {
+	return ui.IDLine{Name: m.words.Attempt.CausingID, Value: e.RequestID, Address: requestAddress(e.RequestID)}
 }
 
-// attempts are a delivery's, the newest first.
-func (m reader) attempts(list []models.WebhookAttempt) ui.Table {
-	table := ui.Table{Caption: m.words.List.Caption, None: m.words.Delivery.None, Columns: append(
-		[]ui.Column{{Name: m.words.List.Try}}, ui.Columns(m.words.List.Outcome, m.words.List.Started, m.words.List.Took, m.words.Attempt.RequestID)...)}
-	for i := len(list) - 1; i >= 0; i-- {
-		a := list[i]
-		outcome := m.outcome(a)
-		number := ui.Cell{Text: fmt.Sprintf("%d", a.Number), Address: pathAttempts + a.ID}
-		if a.Manual {
-			number.Note = m.words.List.Manual
-		}
-		table.Rows = append(table.Rows, []ui.Cell{
-			number, {Pill: &outcome}, parts.Moment(m.Time(a.StartedAt)), {Text: m.milliseconds(a.Timing.DurationMs)}, {Text: a.RequestID, Code: true},
-		})
+// deliveryState is the part of a page that follows a delivery.
+func (s *Section) deliveryState(v *ui.Visit) (ui.Reply, error) {
+	view, _, err := s.stateOf(v, v.URL.Query().Get(paramAttempt))
+	if err != nil {
+		return ui.Reply{}, err
 	}
-	return table
+	return s.views.Fragment("delivery", "state", view)
 }
 
-// retry sends a delivery's event again, as POST /webhook-deliveries/{id}/retry
-// does, and leads back to where the button was.
+// stateOf reads the delivery of the visit's path with its attempts.
+func (s *Section) stateOf(v *ui.Visit, attempt string) (*stateView, *models.WebhookDelivery, error) {
+	id, err := parts.ID(v, models.PrefixDelivery)
+	if err != nil {
+		return nil, nil, err //nolint:wrapcheck // it is the store's
+	}
+	if attempt != "" && !models.ValidID(models.PrefixAttempt, attempt) {
+		return nil, nil, store.ErrNotFound
+	}
+	d, err := s.queries.DeliveryRow(v.Context(), v.Member.Project.ID, id)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the delivery: %w", err)
+	}
+	view, err := s.stateBeside(v, d, attempt)
+	return view, d, err
+}
+
+// stateBeside is the part about a delivery that was read already.
+func (s *Section) stateBeside(v *ui.Visit, d *models.WebhookDelivery, attempt string) (*stateView, error) {
+	attempts, err := s.queries.AttemptsOfDelivery(v.Context(), v.Member.Project.ID, d.ID)
+	if err != nil {
+		return nil, fmt.Errorf("list the delivery's attempts: %w", err)
+	}
+	return readerOf(v).state(d, attempts, attempt, v.Now), nil
+}
+
+// retry sends a delivery again: the same event under a new request id. The
+// script gets the part that shows it, a browser without it the page.
 func (s *Section) retry(v *ui.Visit) (ui.Reply, error) {
 	id, err := parts.ID(v, models.PrefixDelivery)
 	if err != nil {
+		return ui.Reply{}, err //nolint:wrapcheck // it is the store's
+	}
+	form, err := v.Form()
+	if err != nil {
+		return ui.Reply{}, fmt.Errorf("retry: %w", err)
+	}
+	attempt := form.Get(paramAttempt)
+	if attempt != "" && !models.ValidID(models.PrefixAttempt, attempt) {
+		return ui.Reply{}, store.ErrNotFound
+	}
+	said, refused, err := s.sendAgain(v, id)
+	if err != nil {
 		return ui.Reply{}, err
 	}
+	if v.Partial() {
+		view, _, err := s.stateOf(v, attempt)
+		if err != nil {
+			return ui.Reply{}, err
+		}
+		view.Say, view.Problem = said+refused, refused
+		return s.views.Fragment("delivery", "state", view)
+	}
+	if refused != "" {
+		view, err := s.deliveryView(v, refused)
+		if err != nil {
+			return ui.Reply{}, err
+		}
+		return s.views.Render("delivery", http.StatusConflict, view)
+	}
+	reply := ui.Redirect(Path + "/" + id)
+	if attempt != "" {
+		reply = ui.Redirect(pathAttempts + attempt)
+	}
+	reply.Notice = said
+	return reply, nil
+}
+
+// sendAgain queues the retry of a delivery. It returns what was done, or why it
+// was refused.
+func (s *Section) sendAgain(v *ui.Visit, id string) (said, refused string, err error) {
+	reader := readerOf(v)
+	var delivery *models.WebhookDelivery
 	_, err = s.desk.Do(v, parts.Deed{Action: "webhook_delivery.retried"}, func(ctx context.Context, tx *store.Tx) (string, error) {
 		locked, err := tx.LockDelivery(ctx, id)
 		if err != nil {
-			return "", err
+			return id, err //nolint:wrapcheck // the desk says what was done
 		}
-		_, err = tx.RetryDelivery(locked)
-		return id, err
+		delivery, err = tx.RetryDelivery(locked)
+		return id, err //nolint:wrapcheck // as above
 	})
-	if err != nil {
-		return ui.Reply{}, parts.Refused(v, err)
+	var known *models.Error
+	switch {
+	case err == nil:
+		return fmt.Sprintf(reader.words.State.RetriedF, delivery.AttemptCount+1), "", nil
+	case errors.As(err, &known) && known.Code != models.CodeNotFound:
+		return "", reader.refusal(known), nil
+	default:
+		return "", "", err
 	}
-	answer := ui.Redirect(Path + "/" + id)
-	answer.Notice = wordsIn(v.Locale.Language).Retry.Done
-	return answer, nil
+}
+
+func (m reader) refusal(err *models.Error) string {
+	if text, ok := m.words.State.Refusals[err.Code]; ok {
+		return text
+	}
+	return ui.Visible(err.Detail)
 }

@@ -1,10 +1,10 @@
 package deliveries
 
 import (
-	"context"
-	"embed"
 	"errors"
 	"fmt"
+	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/botix-pro/platform/app/models"
@@ -13,80 +13,8 @@ import (
 	"github.com/botix-pro/platform/web/ui"
 )
 
-//go:embed templates
-var templateFiles embed.FS
-
-// Path is the list's address.
-const Path = ui.Root + "/" + ui.NavDeliveries
-
-// PathDeadLetters is where what was given up is.
-const PathDeadLetters = ui.Root + "/" + ui.NavDeadLetters
-
-const (
-	pathAttempts = ui.Root + "/attempts/"
-	pathNotices  = ui.Root + "/notices/"
-
-	rowsPerPage = parts.RowsPerPage
-)
-
-// Queries is what these pages ask of the store.
-type Queries interface {
-	// WebhookAttempts lists a project's attempts of the last 14 days, newest first.
-	WebhookAttempts(ctx context.Context, project models.ProjectID, filter store.AttemptFilter, page store.Page) (store.AttemptPage, error)
-	// Delivery returns one delivery with its attempts, in the order they were sent.
-	Delivery(ctx context.Context, project models.ProjectID, id string) (*models.WebhookDelivery, []models.WebhookAttempt, error)
-	// Endpoints lists the project's endpoints, newest first.
-	Endpoints(ctx context.Context, project models.ProjectID, page store.Page) ([]models.WebhookEndpoint, error)
-	// DeadLetters lists dead letters, newest first.
-	DeadLetters(ctx context.Context, project models.ProjectID, filter store.DeadLetterFilter, page store.Page) ([]models.DeadLetter, error)
-	// DeadLetterGroups counts them by endpoint and cause.
-	DeadLetterGroups(ctx context.Context, project models.ProjectID, endpoint *string, after models.DeadLetterGroup, limit int) (
-		[]models.DeadLetterGroup, error)
-	// WebhookAttempt returns one attempt with its delivery and event.
-	WebhookAttempt(ctx context.Context, project models.ProjectID, id string) (
-		*models.WebhookAttempt, *models.WebhookDelivery, *models.Event, error)
-	// Notices lists what a project's members were told and nobody has dismissed,
-	// newest first.
-	Notices(ctx context.Context, project models.ProjectID, limit int) ([]models.Notice, error)
-	// DismissNotice takes a notice away.
-	DismissNotice(ctx context.Context, project models.ProjectID, id string) error
-
-	parts.Writer
-}
-
-// Section is the pages about webhook deliveries. It implements [ui.Section].
-type Section struct {
-	queries   Queries
-	views     *ui.Views
-	publicURL string
-	desk      parts.Desk
-}
-
-// New parses the templates. publicURL is the API's base URL without a last
-// slash, for the example request; hint announces lanes that have something due.
-func New(queries Queries, publicURL string, hint func([]store.Lane)) (*Section, error) {
-	views, err := ui.ParseViews(templateFiles)
-	if err != nil {
-		return nil, fmt.Errorf("deliveries: %w", err)
-	}
-	return &Section{queries: queries, views: views, publicURL: publicURL, desk: parts.Desk{Store: queries, Hint: hint}}, nil
-}
-
-// Pages implements [ui.Section].
-func (s *Section) Pages() map[string]ui.Page {
-	return map[string]ui.Page{
-		"GET " + Path:                          s.listAttempts,
-		"GET " + pathAttempts + "{id}":         s.showAttempt,
-		"GET " + pathAttempts + "{id}/detail":  s.attemptFragment,
-		"POST " + pathNotices + "{id}/dismiss": s.dismissNotice,
-		"GET " + Path + "/{id}":                s.showDelivery,
-		"POST " + Path + "/{id}/retry":         s.retry,
-		"GET " + PathDeadLetters:               s.deadLetters,
-		"GET " + PathDeadLetters + "/list":     s.deadLettersOf,
-		"GET " + PathDeadLetters + "/retry":    s.askRecovery,
-		"POST " + PathDeadLetters + "/retry":   s.recover,
-	}
-}
+// maxFresh is where counting what is new ends.
+const maxFresh = 99
 
 // listView is the page of attempts.
 type listView struct {
@@ -94,22 +22,45 @@ type listView struct {
 
 	Texts   *words
 	Notices []noticeView
-	Rows    []rowView
-	Reach   *ui.Sentence // how far was searched, where that is not everything; may be nil
+	Days    []dayView
+	Fresh   *freshView // nil: this is not the newest page
+	Matches string     // where "retry all that match" leads; empty: nowhere
+	Sparse  *ui.Sentence
+	Past    bool // the page is past the end: what was on it is no longer kept
+}
+
+// dayView is the attempts of one day of the reader's.
+type dayView struct {
+	ID, Name string
+	Rows     []rowView
+}
+
+// freshView says how many attempts are newer than the list: it follows what
+// happens, and never moves the rows.
+type freshView struct {
+	Texts   *words
+	Live    string // where it is fetched again
+	Show    string // where the newest are
+	Name    string // empty: there are none
+	Say     string // to be read out; empty: it was already
+	Stopped bool   // enough are counted
 }
 
 // rowView is one attempt in the list.
 type rowView struct {
 	Texts     *words
 	ID        string
+	Delivery  string
 	Outcome   ui.Pill
 	EventType string
+	Endpoint  string
 	Host      string
 	Number    int
 	Manual    bool
 	Started   ui.Instant
 	Took      string
 	Name      string      // of the control that unfolds the row
+	Select    string      // of the box that chooses it
 	Toggle    string      // where that control leads without the script
 	Fragment  string      // where the script gets the details
 	Detail    *detailView // nil: the row is folded
@@ -117,72 +68,177 @@ type rowView struct {
 
 // listAttempts is the page of attempts, newest first.
 func (s *Section) listAttempts(v *ui.Visit) (ui.Reply, error) {
-	endpoints, err := s.endpoints(v)
+	endpoints, err := s.queries.EndpointNames(v.Context(), v.Member.Project.ID)
+	if err != nil {
+		return ui.Reply{}, fmt.Errorf("list the endpoints: %w", err)
+	}
+	at := s.search(v, endpoints)
+	if at.Attempt != "" {
+		return ui.Redirect(pathAttempts + at.Attempt), nil
+	}
+	found, err := s.find(v, at, store.Page{Before: at.Before, Limit: parts.RowsPerPage})
 	if err != nil {
 		return ui.Reply{}, err
 	}
-	at := parts.At(v, filters(v, endpoints), func(id string) bool { return models.ValidID(models.PrefixAttempt, id) })
-	filter := filterOf(v, at)
-	var found store.AttemptPage
-	if !at.Faulty() {
-		page := store.Page{Before: at.Before, Limit: rowsPerPage + 1}
-		if found, err = s.queries.WebhookAttempts(v.Context(), v.Member.Project.ID, filter, page); err != nil {
-			return ui.Reply{}, fmt.Errorf("list the attempts: %w", err)
-		}
-	}
-	view := s.listView(v, at)
+	view := s.listView(v, at, found)
 	if view.Notices, err = s.notices(v); err != nil {
 		return ui.Reply{}, err
 	}
-	rows, more := parts.Cut(found.Attempts)
-	for _, a := range rows {
-		row, err := s.row(v, a, at)
-		if err != nil {
-			return ui.Reply{}, err
-		}
-		view.Rows = append(view.Rows, row)
+	if view.Days, err = s.days(v, at, found.Rows, endpoints); err != nil {
+		return ui.Reply{}, err
 	}
-	at.Fill(&view.ListView, more, lastID(rows))
-	view.reach(v, at, found.SearchedTo)
 	return s.views.Page("deliveries", view)
 }
 
-func lastID(rows []models.WebhookAttempt) string {
-	if len(rows) == 0 {
-		return ""
+// find asks the store, unless there can be nothing.
+func (s *Section) find(v *ui.Visit, at search, page store.Page) (store.AttemptList, error) {
+	if at.Nothing || at.Faulty() {
+		return store.AttemptList{}, nil
 	}
-	return rows[len(rows)-1].ID
+	found, err := s.queries.WebhookAttempts(v.Context(), v.Member.Project.ID, at.Filter, page)
+	if err != nil {
+		return found, fmt.Errorf("list the attempts: %w", err)
+	}
+	return found, nil
 }
 
-// reach says how far back a rare filter was searched for, and leads on from
-// there.
-func (l *listView) reach(v *ui.Visit, at parts.Place, searchedTo string) {
-	made, err := models.TimeOfID(models.PrefixAttempt, searchedTo)
-	if searchedTo == "" || err != nil {
-		return
-	}
-	l.Reach, l.Ways.Older = v.Locale.At(l.Texts.List.Reach, made), at.Older(searchedTo)
-}
-
-func (s *Section) listView(v *ui.Visit, at parts.Place) listView {
-	texts := wordsIn(v.Locale.Language)
-	view := listView{ListView: ui.ListView{Shell: v.Shell(texts.List.Title, ui.NavDeliveries)}, Texts: texts}
+func (s *Section) listView(v *ui.Visit, at search, found store.AttemptList) listView {
+	w := wordsIn(v.Locale.Language)
+	view := listView{Texts: w, ListView: ui.ListView{Shell: v.Shell(w.List.Title, ui.NavDeliveries)}}
 	view.Head = ui.Head{
-		Title: texts.List.Title, Lead: texts.List.Lead, Updated: view.Updated(),
+		Title: w.List.Title, Lead: w.List.Lead, Updated: view.Updated(),
 		Refresh: &ui.Link{Name: view.Words.Refresh, Address: at.Newest()},
 	}
-	view.Empty = ui.Empty{Title: texts.List.EmptyTitle, Text: texts.List.EmptyLead, Hint: texts.List.EmptyKey}.
-		WithExample(view.Words, texts.List.Example, s.exampleRequest(v.Member.Project.Mode, v.Now))
+	view.Empty = ui.Empty{Title: w.List.EmptyTitle, Text: w.List.EmptyLead, Hint: w.List.EmptyKey}.
+		WithExample(view.Words, w.List.Example, s.exampleRequest(v.Member.Project.Mode, v.Now))
+	at.Fill(&view.ListView, found.Next != "", found.Next)
+	view.Tabs = tabs(w, at)
+	view.Past = at.Before != "" && len(found.Rows) == 0 && found.SearchedTo == nil && len(view.Chips.Chips) == 0
+	if found.SearchedTo != nil {
+		view.Sparse = v.Locale.At(w.List.Sparse, *found.SearchedTo)
+	}
+	if at.Before == "" && !at.Nothing && !at.Faulty() {
+		view.Fresh = freshOf(w, at, newestOf(found.Rows), 0)
+	}
+	if len(found.Rows) > 0 && !at.Filter.Delivered && !at.ByID() {
+		view.Matches = at.under(pathRecover, nil)
+	}
 	return view
 }
 
+// under is an address with the list's filters and more parameters.
+func (f *search) under(path string, more url.Values) string {
+	query := url.Values{}
+	for _, name := range []string{paramStatus, paramEndpoint, paramType, paramHTTP, paramClass, paramRange, paramFrom, paramTo, paramID} {
+		if value := f.Value(name); value != nil {
+			query.Set(name, *value)
+		}
+	}
+	for name, values := range more {
+		query[name] = values
+	}
+	if len(query) == 0 {
+		return path
+	}
+	return path + "?" + query.Encode()
+}
+
+// tabs are the outcomes as links.
+func tabs(w *words, at search) []ui.Tab {
+	chosen := text(at.Value(paramStatus))
+	list := []ui.Tab{{Link: ui.Link{Name: w.Filters.AllOutcomes, Address: at.With(paramStatus, "")}, Current: chosen == ""}}
+	for _, outcome := range []string{outcomeDelivered, outcomeFailed, outcomeLost} {
+		list = append(list, ui.Tab{Link: ui.Link{Name: w.Filters.Outcomes[outcome], Address: at.With(paramStatus, outcome)}, Current: chosen == outcome})
+	}
+	return append(list, ui.Tab{Link: ui.Link{Name: w.Filters.DeadLetters, Address: PathDeadLetters}})
+}
+
+// newestOf is the newest attempt's id, empty without one.
+func newestOf(rows []models.WebhookAttempt) string {
+	if len(rows) == 0 {
+		return ""
+	}
+	return rows[0].ID
+}
+
+const (
+	paramAfter = "after" // the newest attempt that is shown
+	paramSeen  = "seen"  // how many newer ones were told of
+)
+
+// fresh is the part of the list that says how many attempts are newer.
+func (s *Section) fresh(v *ui.Visit) (ui.Reply, error) {
+	endpoints, err := s.queries.EndpointNames(v.Context(), v.Member.Project.ID)
+	if err != nil {
+		return ui.Reply{}, fmt.Errorf("list the endpoints: %w", err)
+	}
+	at, after := s.search(v, endpoints), v.URL.Query().Get(paramAfter)
+	if after != "" && !models.ValidID(models.PrefixAttempt, after) {
+		return ui.Reply{}, store.ErrNotFound
+	}
+	at.Filter.After = after
+	found, err := s.find(v, at, store.Page{Limit: maxFresh + 1})
+	if err != nil {
+		return ui.Reply{}, err
+	}
+	view := freshOf(wordsIn(v.Locale.Language), at, after, len(found.Rows))
+	view.count(v, len(found.Rows))
+	return s.views.Fragment("deliveries", "fresh", view)
+}
+
+func freshOf(w *words, at search, after string, seen int) *freshView {
+	return &freshView{
+		Texts: w, Show: at.under(Path, nil),
+		Live: at.under(Path+"/new", url.Values{paramAfter: {after}, paramSeen: {strconv.Itoa(seen)}}),
+	}
+}
+
+func (f *freshView) count(v *ui.Visit, count int) {
+	if count == 0 {
+		return
+	}
+	f.Stopped = count > maxFresh
+	f.Name = v.Locale.Count(int64(count), f.Texts.List.NewF)
+	if f.Stopped {
+		f.Name = fmt.Sprintf(f.Texts.List.ManyNewF, maxFresh)
+	}
+	if v.URL.Query().Get(paramSeen) != strconv.Itoa(count) {
+		f.Say = f.Name
+	}
+}
+
+// days groups rows by the reader's days.
+func (s *Section) days(v *ui.Visit, at search, attempts []models.WebhookAttempt, endpoints []store.EndpointName) ([]dayView, error) {
+	names := map[string]string{}
+	for _, e := range endpoints {
+		if e.Description != "" {
+			names[e.ID] = endpointName(e)
+		}
+	}
+	var list []dayView
+	for _, a := range attempts {
+		row, err := s.row(v, a, at)
+		if err != nil {
+			return nil, err
+		}
+		row.Endpoint = names[a.EndpointID]
+		if name := v.Locale.Day(a.StartedAt); len(list) == 0 || list[len(list)-1].Name != name {
+			list = append(list, dayView{ID: "day-" + a.ID, Name: name})
+		}
+		last := &list[len(list)-1]
+		last.Rows = append(last.Rows, row)
+	}
+	return list, nil
+}
+
 // row makes one row, unfolded if the address asks for it.
-func (s *Section) row(v *ui.Visit, a models.WebhookAttempt, at parts.Place) (rowView, error) {
+func (s *Section) row(v *ui.Visit, a models.WebhookAttempt, at search) (rowView, error) {
 	reader := readerOf(v)
 	row := rowView{
-		Texts: reader.words, ID: a.ID, Outcome: reader.outcome(a), EventType: ui.Visible(a.EventType), Host: ui.HostOf(a.URL),
+		Texts: reader.words, ID: a.ID, Delivery: a.DeliveryID, Outcome: reader.outcome(a), EventType: ui.Visible(a.EventType), Host: ui.HostOf(a.URL),
 		Number: a.Number, Manual: a.Manual, Started: reader.Time(a.StartedAt), Took: reader.milliseconds(a.Timing.DurationMs),
-		Name: fmt.Sprintf(reader.words.List.DetailsOfF, a.ID), Toggle: pathAttempts + a.ID, Fragment: pathAttempts + a.ID + "/detail",
+		Name: fmt.Sprintf(reader.words.List.DetailsOfF, a.ID), Select: fmt.Sprintf(reader.words.List.SelectF, a.DeliveryID),
+		Toggle: pathAttempts + a.ID, Fragment: pathAttempts + a.ID + "/detail",
 	}
 	if v.URL.Query().Get(ui.ParamOpen) != a.ID {
 		return row, nil

@@ -14,25 +14,61 @@ type words struct {
 	Outcomes  outcomeWords
 	Diagnosis diagnosisWords
 	Filters   filterWords
-	Delivery  deliveryWords
-	Retry     retryWords
+	State     stateWords
+	Recover   recoverWords
 	Dead      deadWords
 }
 
-type filterWords struct{ Status, Class, HTTP, Since, ID string }
+type filterWords struct {
+	AllOutcomes, DeadLetters               string // tabs
+	Outcome, Endpoint, EventType           string
+	HTTP, Class, Range, From, To, ID, NoID string
+	Outcomes, HTTPNames, Ranges            map[string]string
+	DeletedF                               string // endpoint
+}
 
-type deliveryWords struct{ Title, Attempts, Created, None string }
+// stateWords are about a delivery and what can be done with it.
+type stateWords struct {
+	Title, Heading, Timeline    string
+	Retry, RetryNow, SendAgain  string
+	Queued, InFlight, Cancelled string // why it cannot be retried
+	RetriedF                    string // number of the next attempt
+	Refusals                    map[models.Code]string
+	AutomaticF, ManualF         string // number
+	WaitedF                     string // how long
+	Shown, Older, NoAttempts    string
+	NoPayload                   string
+}
 
-type retryWords struct{ Button, Done, Queued, InFlight, Cancelled string }
+// recoverWords ask before many deliveries are sent again.
+type recoverWords struct {
+	Title, Nothing, NoneChosen, TooMany string
+	TitleF                              ui.Forms
+	MoreTitleF                          string // number
+	EndpointsF                          ui.Forms
+	DeadF, HeldF, WaitingF, DeliveredF  ui.Forms
+	QueuedF, ExpiredF, InactiveF        ui.Forms
+	About                               string
+	Rate, RateHint, RateFaultF          string // the most
+	SubmitF                             ui.Forms
+	SubmitAll                           string
+	StartedF                            ui.Forms
+}
 
 type deadWords struct {
-	Title, Lead, EmptyTitle, EmptyText     string
-	AnsweredF                              string
-	First, Last, Show, GivenUp, KeptUntil  string
-	Question, Rate, RateHintF, RateWrongF  string
-	CountF, RetryAllF, QuestionF, StartedF ui.Forms
-	Causes                                 map[models.DeadLetterCause]string
-	Advice                                 map[models.DeadLetterCause]string // "http": for every status
+	Title, Lead, EmptyTitle, EmptyText    string
+	Cause, Endpoint, EventType, At, Keeps string
+	TotalF, CountF, RetryAllF             ui.Forms
+	Causes                                map[models.DeadLetterCause]string
+	AnsweredF                             string // HTTP status
+	Advice                                map[models.DeadLetterCause]string
+	Rejected, Unknown                     string
+	Docs, Days, Example, FirstAt, LastAt  string
+	Test, List, Retry                     string
+	RetryF                                string // delivery
+	Stopped                               map[models.EndpointStatus]string
+	Archive, More, NoMatch                string
+	Actions                               string
 }
 
 type listWords struct {
@@ -40,8 +76,13 @@ type listWords struct {
 	Caption                                                     string
 	Details, Outcome, EventType, Endpoint, Try, Started, Took   string
 	DetailsOfF                                                  string // id
+	SelectF                                                     string // delivery
 	Manual                                                      string
-	Reach                                                       string // %s: a time
+	NewF                                                        ui.Forms
+	ManyNewF                                                    string // number
+	Show, Chosen, Matching                                      string
+	Sparse                                                      string // %s: a time
+	GoOn                                                        string
 	NoOlder                                                     string
 	EmptyTitle, EmptyLead, EmptyKey, Example, PastEnd, ToNewest string
 }
@@ -60,8 +101,10 @@ type noticeWords struct {
 type attemptWords struct {
 	Title, Back                                                      string
 	Request, Answer, Payload, Headers, Body, IDs, Timing, About      string
-	Outcome, Error, Number, Delivery, Started, Exact, NextTry, Took  string
-	NoNextTry, Curl                                                  string
+	Outcome, Error, Number, Started, Exact, NextTry, Took            string
+	NoNextTry                                                        string
+	Rest, Curl, CurlHint, Download, Docs                             string
+	Operation                                                        string
 	URL, Status                                                      string
 	AutomaticF, ManualF                                              string // number, count
 	DNS, Connect, TLS, FirstByte, Total                              string

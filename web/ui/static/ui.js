@@ -84,6 +84,7 @@
     const parsed = new DOMParser().parseFromString(await answer.text(), 'text/html');
     cell.replaceChildren(...parsed.body.childNodes);
     enhance(cell);
+    window.htmx?.process(cell);
   }
 
   function rememberOpen(id) {
@@ -215,9 +216,19 @@
     element.replaceWith(...nodes);
     for (const node of nodes) {
       enhance(node, true);
+      window.htmx?.process(node);
       if (node.dataset.say) say(node.dataset.say);
     }
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+  }
+
+  // What htmx has put in place is like any other part.
+  function swapped(event) {
+    const part = event.detail.target.isConnected ? event.detail.target : document.getElementById(event.detail.target.id);
+    if (!part) return;
+    enhance(part, true);
+    const saying = part.matches('[data-say]') ? part : part.querySelector('[data-say]');
+    if (saying) say(saying.dataset.say);
   }
 
   function each(root, selector, apply, itself) {
@@ -241,4 +252,8 @@
   document.querySelectorAll('[data-dropdown]').forEach(dropdown);
   document.querySelectorAll('.menu').forEach(menu);
   document.querySelectorAll('.done[data-say]').forEach((done) => say(done.dataset.say));
+  document.addEventListener('htmx:afterSwap', swapped);
+  for (const failure of ['htmx:responseError', 'htmx:sendError', 'htmx:timeout']) {
+    document.addEventListener(failure, () => say(words.failed));
+  }
 })();
