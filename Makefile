@@ -16,7 +16,7 @@ GOFMT      = "$$($(GO) env GOROOT)/bin/gofmt"
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: need-go ## Run everything locally; data in .botix/
@@ -42,7 +42,12 @@ test-fault: need-go ## Kill, freeze and cut off what it stands on (minutes)
 .PHONY: bench
 bench: need-go ## Measure against the bare thing, as ratios (alone on the machine)
 	$(GO) build -o bin/testenv ./internal/testenv/cmd
-	bin/testenv -- $(GO) test -tags bench -count=1 -timeout 30m -v $(TESTFLAGS) ./test/load
+	bin/testenv -- $(GO) test -tags bench -count=1 -timeout 30m -v -skip 'TestPages$$' $(TESTFLAGS) ./test/load
+
+.PHONY: bench-pages
+bench-pages: need-go ## Measure the pages over 5 million attempts (10 GB of disk)
+	$(GO) build -o bin/testenv ./internal/testenv/cmd
+	bin/testenv -- $(GO) test -tags bench -count=1 -timeout 30m -v -run 'TestPages$$' $(TESTFLAGS) ./test/load
 
 .PHONY: lint
 lint: need-go ## Check formatting, go vet and golangci-lint

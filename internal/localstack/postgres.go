@@ -114,6 +114,10 @@ func (p *Postgres) openCluster(ctx context.Context) (err error) {
 }
 
 func (p *Postgres) dataDir() string { return filepath.Join(p.home, "data") }
+
+// LogPath is the file that the server writes its log to.
+func (p *Postgres) LogPath() string { return p.logPath() }
+
 func (p *Postgres) logPath() string { return filepath.Join(p.home, "postgres.log") }
 
 // URL returns the connection string of one of the server's databases; the

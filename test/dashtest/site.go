@@ -76,7 +76,13 @@ func (h *Hints) add(lanes []store.Lane) {
 // mode, plan business) whose only member is signed in.
 func New(t testing.TB) *Site {
 	t.Helper()
-	s := &Site{t: t, Store: open(t), Hinted: &Hints{}}
+	return Over(t, open(t))
+}
+
+// Over is [New] over a store of the test's own.
+func Over(t testing.TB, over *store.Store) *Site {
+	t.Helper()
+	s := &Site{t: t, Store: over, Hinted: &Hints{}}
 	s.Project, s.Email = s.NewProject("Acme")
 	s.serve()
 	s.client = s.newClient()
