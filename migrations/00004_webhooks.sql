@@ -15,6 +15,7 @@ CREATE TABLE webhook_endpoints (
     version         bigint      NOT NULL DEFAULT 1, -- the ETag; one more with every change
     created_at      timestamptz NOT NULL,
     updated_at      timestamptz NOT NULL,
+    status_since    timestamptz NOT NULL, -- the status is what it is since then
     PRIMARY KEY (project_id, id)
 );
 COMMENT ON COLUMN webhook_endpoints.secrets IS 'Encrypted JSON list of signing secrets, newest first.';

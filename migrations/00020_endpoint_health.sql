@@ -11,6 +11,7 @@ CREATE TABLE webhook_endpoint_health (
     failed_days     int         NOT NULL DEFAULT 0 CHECK (failed_days >= 0), -- days (UTC) with a failure since then
     last_failed_on  date,
     last_success_at timestamptz, -- to the minute
+    last_failure_at timestamptz, -- that counted
     level           smallint    NOT NULL DEFAULT 0 CHECK (level IN (0, 50, 70, 90, 100)), -- what its owner was told last
     PRIMARY KEY (project_id, endpoint_id),
     CONSTRAINT webhook_endpoint_health_failing CHECK ((failing_since IS NULL) = (failures = 0) AND (failures = 0) = (failed_days = 0))

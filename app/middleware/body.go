@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	maxBody = 1 << 20 // 1 MiB, contract §1: of most routes, and what is kept in memory
+	maxBody = models.MaxRequestBytes // of most routes, and what is kept in memory
 	// What is still read of a refused body, and for how long: enough for any
 	// honest mistake.
 	maxDiscarded   = 32 << 20

@@ -40,6 +40,7 @@ type EndpointHealth struct {
 	Failures      int        // since then, that count
 	FailedDays    int        // days (UTC) with one, since then
 	LastSuccessAt *time.Time // to the minute; nil: none yet
+	LastFailureAt *time.Time // of those that count; nil: none yet
 	Level         int        // what its owner was told last: 0 or one of [NoticeLevels]
 }
 

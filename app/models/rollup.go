@@ -40,3 +40,23 @@ func (r Rollup) Quantile(part float64) int {
 	}
 	return bounds[len(bounds)-1]
 }
+
+// Add adds another sum to this one, which keeps its name and hour.
+func (r *Rollup) Add(other Rollup) {
+	r.Attempts += other.Attempts
+	r.Successes += other.Successes
+	r.Answered += other.Answered
+	r.LatencyMs += other.LatencyMs
+	if r.Failures == nil {
+		r.Failures = map[ErrorClass]int64{}
+	}
+	for class, n := range other.Failures {
+		r.Failures[class] += n
+	}
+	if r.Latencies == nil {
+		r.Latencies = map[int]int64{}
+	}
+	for bucket, n := range other.Latencies {
+		r.Latencies[bucket] += n
+	}
+}

@@ -33,6 +33,7 @@ type WebhookEndpoint struct {
 	Version       int64             // 1, and one more with every change: the ETag
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
+	StatusSince   time.Time // when the status became what it is
 }
 
 // EndpointSecret is a signing secret, "whsec_" and base64. Newest first; an

@@ -15,12 +15,13 @@ const (
 	endpointsTable    = "webhook_endpoints"
 	sqlCreateEndpoint = `
 		INSERT INTO webhook_endpoints
-		       (project_id, id, url, description, event_types, status, max_in_flight, rate_per_second, secrets, headers, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)`
+		       (project_id, id, url, description, event_types, status, max_in_flight, rate_per_second, secrets, headers, created_at, updated_at, status_since)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $11)`
 	sqlCreateLane     = `INSERT INTO webhook_lanes (project_id, endpoint_id) VALUES ($1, $2)`
 	sqlUpdateEndpoint = `
 		UPDATE webhook_endpoints SET url = $3, description = $4, event_types = $5, status = $6, max_in_flight = $7,
-		       rate_per_second = $8, secrets = $9, headers = $10, updated_at = $11, version = $12
+		       rate_per_second = $8, secrets = $9, headers = $10, updated_at = $11, version = $12,
+		       status_since = CASE WHEN status = $6 THEN status_since ELSE $11 END
 		WHERE project_id = $1 AND id = $2`
 	// As much as one transaction should move; the rest is cancelled as it is
 	// claimed.

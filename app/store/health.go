@@ -16,9 +16,10 @@ import (
 // the same endpoint would wait for.
 const sqlRecordHealth = `
 	INSERT INTO webhook_endpoint_health AS h
-	       (project_id, endpoint_id, failing_since, failures, failed_days, last_failed_on, last_success_at)
+	       (project_id, endpoint_id, failing_since, failures, failed_days, last_failed_on, last_success_at, last_failure_at)
 	SELECT u.project, u.endpoint, CASE WHEN u.failures > 0 THEN now() END, u.failures, (u.failures > 0)::int,
-	       CASE WHEN u.failures > 0 THEN (now() AT TIME ZONE 'UTC')::date END, CASE WHEN u.failures = 0 THEN now() END
+	       CASE WHEN u.failures > 0 THEN (now() AT TIME ZONE 'UTC')::date END, CASE WHEN u.failures = 0 THEN now() END,
+	       CASE WHEN u.failures > 0 THEN now() END
 	FROM unnest($1::text[], $2::text[], $3::int[]) AS u (project, endpoint, failures)
 	LEFT JOIN webhook_endpoint_health k ON k.project_id = u.project AND k.endpoint_id = u.endpoint
 	WHERE u.failures > 0 OR k.failing_since IS NOT NULL OR k.last_success_at IS NULL OR k.last_success_at < now() - interval '1 minute'
@@ -29,7 +30,8 @@ const sqlRecordHealth = `
 	       failed_days = CASE WHEN excluded.failures = 0 THEN 0 WHEN h.failures = 0 THEN 1
 	           ELSE h.failed_days + (excluded.last_failed_on > h.last_failed_on)::int END,
 	       last_failed_on = greatest(h.last_failed_on, excluded.last_failed_on),
-	       last_success_at = coalesce(excluded.last_success_at, h.last_success_at)`
+	       last_success_at = coalesce(excluded.last_success_at, h.last_success_at),
+	       last_failure_at = coalesce(excluded.last_failure_at, h.last_failure_at)`
 
 // recordHealth queues what a batch says about its endpoints. A success among the
 // failures of one batch, milliseconds apart, counts as the last of them.
@@ -76,10 +78,10 @@ const (
 	sqlLockActive = `
 		SELECT e.url FROM webhook_endpoints e WHERE e.project_id = $1 AND e.id = $2 AND e.status = 'active' FOR NO KEY UPDATE`
 	sqlHealth = `
-		SELECT project_id, endpoint_id, failing_since, failures, failed_days, last_success_at, level
-		FROM webhook_endpoint_health WHERE project_id = $1 AND endpoint_id = $2`
+		SELECT project_id, endpoint_id, failing_since, failures, failed_days, last_success_at, last_failure_at, level
+		FROM webhook_endpoint_health WHERE project_id = $1 AND endpoint_id = ANY($2)`
 	sqlDisable = `
-		UPDATE webhook_endpoints e SET status = 'disabled', version = e.version + 1, updated_at = now()
+		UPDATE webhook_endpoints e SET status = 'disabled', version = e.version + 1, updated_at = now(), status_since = now()
 		FROM projects p
 		WHERE p.id = e.project_id AND e.project_id = $1 AND e.id = $2 AND e.status IN ('active', 'paused')
 		RETURNING e.url, p.api_version`
@@ -203,7 +205,7 @@ func (tx *Tx) disableEndpoint(ctx context.Context, endpoint Lane, why models.Dis
 
 // health returns how an endpoint does, as if it did well when nothing is known.
 func (tx *Tx) health(ctx context.Context, endpoint Lane) (models.EndpointHealth, error) {
-	health, found, err := queryOne[models.EndpointHealth](ctx, tx, sqlHealth, string(endpoint.ProjectID), endpoint.EndpointID)
+	health, found, err := queryOne[models.EndpointHealth](ctx, tx, sqlHealth, string(endpoint.ProjectID), []string{endpoint.EndpointID})
 	if !found {
 		health = models.EndpointHealth{ProjectID: endpoint.ProjectID, EndpointID: endpoint.EndpointID}
 	}
@@ -212,22 +214,39 @@ func (tx *Tx) health(ctx context.Context, endpoint Lane) (models.EndpointHealth,
 
 // EndpointHealth returns how an endpoint does: all zero before its first attempt.
 func (s *Store) EndpointHealth(ctx context.Context, project models.ProjectID, endpoint string) (models.EndpointHealth, error) {
-	var list []models.EndpointHealth
-	err := s.withConn(ctx, func(c *pgx.Conn) error {
-		rows, err := c.Query(ctx, sqlHealth, string(project), endpoint)
+	known, err := s.EndpointsHealth(ctx, project, []string{endpoint})
+	return known[endpoint], err
+}
+
+// EndpointsHealth returns how endpoints do, by their ids: all zero before the
+// first attempt.
+func (s *Store) EndpointsHealth(ctx context.Context, project models.ProjectID, endpoints []string) (map[string]models.EndpointHealth, error) {
+	list, err := selectRows[models.EndpointHealth](ctx, s, sqlHealth, string(project), endpoints)
+	if err != nil {
+		return nil, fmt.Errorf("read endpoints' health: %w", err)
+	}
+	known := make(map[string]models.EndpointHealth, len(endpoints))
+	for _, id := range endpoints {
+		known[id] = models.EndpointHealth{ProjectID: project, EndpointID: id}
+	}
+	for _, health := range list {
+		known[health.EndpointID] = health
+	}
+	return known, nil
+}
+
+// selectRows reads a statement's rows into structs by position, or into values of
+// one column.
+func selectRows[T any](ctx context.Context, s *Store, sql string, args ...any) (list []T, err error) {
+	err = s.withConn(ctx, func(c *pgx.Conn) error {
+		rows, err := c.Query(ctx, sql, args...)
 		if err != nil {
 			return err
 		}
-		list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[models.EndpointHealth])
+		list, err = pgx.CollectRows(rows, rowTo[T])
 		return err
 	})
-	if err != nil {
-		return models.EndpointHealth{}, fmt.Errorf("read an endpoint's health: %w", err)
-	}
-	if len(list) == 0 {
-		return models.EndpointHealth{ProjectID: project, EndpointID: endpoint}, nil
-	}
-	return list[0], nil
+	return list, err
 }
 
 // queryOne runs a statement at once, ahead of everything that is queued, and

@@ -64,6 +64,17 @@ func (s *Store) Notices(ctx context.Context, project models.ProjectID, limit int
 	return list, nil
 }
 
+// NoticesOf returns what a project's members were told about one endpoint,
+// dismissed or not, newest first.
+func (s *Store) NoticesOf(ctx context.Context, project models.ProjectID, endpoint string, limit int) ([]models.Notice, error) {
+	var notices []models.Notice
+	err := s.read(ctx).Where("project_id = ? AND endpoint_id = ?", project, endpoint).Order("id DESC").Limit(limit).Find(&notices).Error
+	if err != nil {
+		return nil, fmt.Errorf("list an endpoint's notices: %w", err)
+	}
+	return notices, nil
+}
+
 // DismissNotice takes a notice off the dashboard for everybody in the project, or
 // returns [ErrNotFound]. Dismissing it again changes nothing.
 func (s *Store) DismissNotice(ctx context.Context, project models.ProjectID, id string) error {

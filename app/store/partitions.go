@@ -22,8 +22,9 @@ const (
 // partitions are named by their day, so that the names alone tell which are too
 // old.
 var partitioned = map[string]time.Duration{
-	attemptsTable: AttemptRetention,
-	"request_log": RequestRetention,
+	attemptsTable:     AttemptRetention,
+	"request_log":     RequestRetention,
+	"request_minutes": MinuteRetention,
 }
 
 const (

@@ -20,10 +20,12 @@ const MaxRequestsShown = 100
 // Set-based, and harmless when repeated: a batch whose commit was not answered is
 // written again.
 const sqlRecordRequests = `
-	INSERT INTO request_log (project_id, request_id, key_id, method, route, status, code, idempotency_key, replayed, duration_ms, at)
-	SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[],
-	                     $9::boolean[], $10::int[], $11::timestamptz[])
-	ON CONFLICT DO NOTHING`
+	WITH written AS (
+		INSERT INTO request_log (project_id, request_id, key_id, method, route, status, code, idempotency_key, replayed, duration_ms, at)
+		SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[],
+		                     $9::boolean[], $10::int[], $11::timestamptz[])
+		ON CONFLICT DO NOTHING RETURNING project_id, key_id, status, replayed, at
+	)` + sqlCountRequests
 
 // RecordRequests writes physical requests to the request log, all or none.
 func (s *Store) RecordRequests(ctx context.Context, records []models.RequestRecord) error {

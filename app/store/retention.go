@@ -117,10 +117,15 @@ func (s *Store) CancelContradictions(ctx context.Context, limit int) (int, error
 	return s.affected(ctx, "cancel deliveries of deleted endpoints", sqlCancelContradictions, limit)
 }
 
-// DropRollups deletes at most limit rollups past [RollupRetention] and returns how
-// many.
+// DropRollups deletes rollups past [RollupRetention], at most limit of attempts
+// and as many of requests, and returns the larger of the two numbers.
 func (s *Store) DropRollups(ctx context.Context, limit int) (int, error) {
-	return s.affected(ctx, "drop old rollups", sqlDropRollups, RollupRetention.Seconds(), limit)
+	attempts, err := s.affected(ctx, "drop old rollups", sqlDropRollups, RollupRetention.Seconds(), limit)
+	if err != nil {
+		return 0, err
+	}
+	requests, err := s.affected(ctx, "drop old rollups of requests", sqlDropRequestRollups, RollupRetention.Seconds(), limit)
+	return max(attempts, requests), err
 }
 
 // DropHistory deletes what is past its retention in one project: deliveries, then

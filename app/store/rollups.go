@@ -37,8 +37,9 @@ const (
 		WITH state AS (SELECT coalesce(until, '-infinity') AS until FROM webhook_rollup_state)
 		SELECT r.project_id, r.endpoint_id, r.hour, r.attempts, r.successes, r.failures, r.answered, r.latency_ms, r.latencies
 		FROM webhook_rollups r, state WHERE r.project_id = $2 AND r.hour >= $3 AND r.hour < $4 AND r.hour < state.until
+		  AND ($5::text IS NULL OR r.endpoint_id = $5)
 		UNION ALL SELECT * FROM (` + sqlRollUp + `project_id = $2 AND started_at >= $3 AND started_at < $4
-		AND started_at >= (SELECT until FROM state)` + sqlRolledUp + `) AS live
+		AND started_at >= (SELECT until FROM state) AND ($5::text IS NULL OR endpoint_id = $5)` + sqlRolledUp + `) AS live
 		ORDER BY hour, endpoint_id`
 
 	// Attempts by endpoint, hour, class and bucket, and then those counts as one row
@@ -140,17 +141,37 @@ func rollUpHour(ctx context.Context, tx pgx.Tx, hour time.Time) error {
 // Rollups returns the sums of a project's attempts that began in [since, until),
 // which should be whole hours, one an endpoint and hour, in the order of time.
 // The latest hour or two are summed up on the spot.
-func (s *Store) Rollups(ctx context.Context, project models.ProjectID, since, until time.Time) (list []models.Rollup, err error) {
-	err = s.withConn(ctx, func(c *pgx.Conn) error {
-		rows, err := c.Query(ctx, sqlRollups, models.LatencyBounds(), string(project), since, until)
-		if err != nil {
-			return err
-		}
-		list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[models.Rollup])
-		return err
-	})
+func (s *Store) Rollups(ctx context.Context, project models.ProjectID, since, until time.Time) ([]models.Rollup, error) {
+	return s.rollups(ctx, project, nil, since, until)
+}
+
+// EndpointRollups is [Store.Rollups] of one endpoint.
+func (s *Store) EndpointRollups(ctx context.Context, project models.ProjectID, endpoint string, since, until time.Time) ([]models.Rollup, error) {
+	return s.rollups(ctx, project, &endpoint, since, until)
+}
+
+func (s *Store) rollups(ctx context.Context, project models.ProjectID, endpoint *string, since, until time.Time) ([]models.Rollup, error) {
+	list, err := selectRows[models.Rollup](ctx, s, sqlRollups, models.LatencyBounds(), string(project), since, until, endpoint)
 	if err != nil {
 		return nil, fmt.Errorf("read rollups: %w", err)
 	}
 	return list, nil
+}
+
+// sqlRollupTotals reads no more than two numbers a row: it is about a range that
+// is only compared with.
+const sqlRollupTotals = `
+	SELECT coalesce(sum(attempts), 0)::bigint, coalesce(sum(successes), 0)::bigint
+	FROM webhook_rollups WHERE project_id = $1 AND hour >= $2 AND hour < $3`
+
+// RollupTotals returns how many attempts of a project began in whole hours that
+// are rolled up, and how many of them delivered.
+func (s *Store) RollupTotals(ctx context.Context, project models.ProjectID, since, until time.Time) (attempts, successes int64, err error) {
+	err = s.withConn(ctx, func(c *pgx.Conn) error {
+		return c.QueryRow(ctx, sqlRollupTotals, string(project), since, until).Scan(&attempts, &successes)
+	})
+	if err != nil {
+		return 0, 0, fmt.Errorf("sum rollups: %w", err)
+	}
+	return attempts, successes, nil
 }
