@@ -4,16 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"time"
-	"unicode/utf8"
 
 	"github.com/botix-pro/platform/api"
 	"github.com/botix-pro/platform/app/actions"
 	"github.com/botix-pro/platform/app/middleware"
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
-	"github.com/botix-pro/platform/app/webhooks"
 )
 
 const (
@@ -22,70 +19,26 @@ const (
 	maskedValue         = "***"
 )
 
-// URLChecker judges a URL that a project wants its events sent to, before it is
-// saved: an error says why it is refused, a warning what is doubtful.
-type URLChecker interface {
-	CheckURL(ctx context.Context, u *url.URL) (warning string, err error)
-}
-
-// newEndpointInput is what creating an endpoint found out before its
-// transaction.
-type newEndpointInput struct {
-	api.WebhookEndpointCreate
-
-	warnings []string
-}
-
 // prepareEndpoint decodes, validates, and asks DNS about the URL.
 func (a *API) prepareEndpoint(ctx context.Context, r *middleware.Request) (any, error) {
 	input, err := decode[api.WebhookEndpointCreate](r)
 	if err != nil {
 		return nil, err
 	}
-	var found faults
-	warnings := a.checkURL(ctx, &found, input.URL)
-	found.eventTypes(input.EventTypes)
-	found.description(input.Description)
-	found.headers(input.Headers)
-	found.optionalRange("/max_in_flight", input.MaxInFlight, 1, maxInFlight)
-	found.optionalRange("/rate_per_second", input.RatePerSecond, 1, maxRatePerSecond)
-	return newEndpointInput{input, warnings}, found.err()
-}
-
-// checkURL collects what is wrong with a URL and returns what is doubtful.
-func (a *API) checkURL(ctx context.Context, found *faults, raw string) []string {
-	parsed, err := url.Parse(raw)
-	if err != nil || utf8.RuneCountInString(raw) > maxURL {
-		found.add("/url", fieldFormat, "This is not an absolute URL of at most %d characters.", maxURL)
-		return nil
-	}
-	warning, err := a.urls.CheckURL(ctx, parsed)
-	if err != nil {
-		found.add("/url", fieldRefused, "%s", err)
-	}
-	if warning == "" {
-		return nil
-	}
-	return []string{warning}
+	draft := &actions.EndpointDraft{WebhookEndpointCreate: input}
+	return draft, draft.Check(ctx, a.urls)
 }
 
 // createEndpoint is POST /webhook-endpoints. Its answer is one of the two that
 // show a secret.
 func (a *API) createEndpoint(_ context.Context, tx *store.Tx, r *middleware.Request) (middleware.Result, error) {
-	input, _ := r.Prepared.(newEndpointInput)
-	now := tx.Now()
-	secret := webhooks.NewSecret().Reveal()
-	endpoint := &models.WebhookEndpoint{
-		ProjectID: tx.Project(), ID: models.NewID(models.PrefixEndpoint, now), URL: input.URL,
-		Description: valueOr(input.Description, ""), EventTypes: input.EventTypes, Status: models.EndpointActive,
-		MaxInFlight: valueOr(input.MaxInFlight, models.DefaultMaxInFlight), RatePerSecond: input.RatePerSecond,
-		Secrets: []models.EndpointSecret{{Value: secret}}, Headers: input.Headers, Version: 1, CreatedAt: now, UpdatedAt: now,
-	}
-	if err := tx.CreateEndpoint(endpoint); err != nil {
+	draft, _ := r.Prepared.(*actions.EndpointDraft)
+	endpoint, secret, err := actions.CreateEndpoint(tx, draft)
+	if err != nil {
 		return middleware.Result{}, fmt.Errorf("create endpoint: %w", err)
 	}
 	shown := api.WebhookEndpointWithSecret{WebhookEndpoint: showEndpoint(endpoint), Secret: secret}
-	shown.Warnings = input.warnings
+	shown.Warnings = draft.Warnings
 	return middleware.Result{
 		Status: http.StatusCreated, Body: shown, Location: "/webhook-endpoints/" + endpoint.ID, ETag: actions.EndpointTag(endpoint), Secret: true,
 	}, nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/botix-pro/platform/api"
+	"github.com/botix-pro/platform/app/actions"
 	"github.com/botix-pro/platform/app/middleware"
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
@@ -74,7 +75,7 @@ func validateRecovery(input api.RecoveryCreate) error {
 	if input.Cause != nil && !causePattern.MatchString(*input.Cause) {
 		found.add("/cause", fieldFormat, "A cause is lower-case letters, digits and underscores, as in http_401.")
 	}
-	found.optionalRange("/rate_per_second", input.RatePerSecond, 1, maxRatePerSecond)
+	found.optionalRange("/rate_per_second", input.RatePerSecond, 1, actions.MaxRatePerSecond)
 	return found.err()
 }
 

@@ -3,6 +3,7 @@ package handlers
 import (
 	"net/http"
 
+	"github.com/botix-pro/platform/app/actions"
 	"github.com/botix-pro/platform/app/middleware"
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
@@ -11,11 +12,11 @@ import (
 // API is the handlers with what they need.
 type API struct {
 	store *store.Store
-	urls  URLChecker
+	urls  actions.URLChecker
 }
 
 // New returns the API's handlers.
-func New(s *store.Store, urls URLChecker) *API { return &API{store: s, urls: urls} }
+func New(s *store.Store, urls actions.URLChecker) *API { return &API{store: s, urls: urls} }
 
 // Routes is the whole API behind authentication.
 func (a *API) Routes() []middleware.Route {
