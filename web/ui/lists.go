@@ -11,11 +11,14 @@ type Cell struct {
 	Note     string // beside it
 	Progress *Progress
 	Links    []Link
+	Spark    *Spark
+	Share    *Share
 }
 
 // Empty reports whether there is nothing to show.
 func (c Cell) Empty() bool {
-	return c.Text == "" && c.Pill == nil && c.At == nil && c.Note == "" && c.Progress == nil && len(c.Links) == 0
+	return c.Text == "" && c.Pill == nil && c.At == nil && c.Note == "" && c.Progress == nil && len(c.Links) == 0 &&
+		c.Spark == nil && c.Share == nil
 }
 
 // IDCell is an identifier of ours that leads to its page; empty without one.

@@ -54,6 +54,14 @@ func (l Locale) write(t time.Time) string {
 	return fmt.Sprintf("%d %s %d, %s", t.Day(), l.words().Months[t.Month()-1], t.Year(), t.Format("15:04:05 ")+zoneAt(t))
 }
 
+// ZoneName is the zone in which times are written, as it is called at a moment.
+func (l Locale) ZoneName(at time.Time) string {
+	if l.zone() == time.UTC {
+		return "UTC"
+	}
+	return fmt.Sprintf("%s (UTC%s)", l.zone(), at.In(l.zone()).Format("-07:00"))
+}
+
 // zoneAt is what a zone is called at a moment, or how far it is from GMT where it
 // has no name, as browsers write it.
 func zoneAt(t time.Time) string {

@@ -5,6 +5,7 @@ const Root = "/developers"
 
 // The navigation's keys: which page is shown.
 const (
+	NavOverview    = "overview"
 	NavDeliveries  = "deliveries"
 	NavDeadLetters = "dead-letters"
 	NavJobs        = "jobs"
@@ -14,6 +15,7 @@ const (
 	NavRuns        = "runs"
 	NavEndpoints   = "endpoints"
 	NavKeys        = "keys"
+	NavUsage       = "usage"
 	NavMembers     = "members"
 )
 
@@ -50,10 +52,11 @@ func navigation(v *Visit, active string) []NavGroup {
 		return made
 	}
 	return []NavGroup{
-		group(words.Monitor, entry{NavDeliveries, words.Deliveries}, entry{NavDeadLetters, words.DeadLetters}, entry{NavJobs, words.Jobs}),
+		group(words.Monitor, entry{NavOverview, words.Overview}, entry{NavDeliveries, words.Deliveries}, entry{NavDeadLetters, words.DeadLetters}, entry{NavJobs, words.Jobs}),
 		group(words.Send, entry{NavContacts, words.Contacts}, entry{NavMessages, words.Messages},
 			entry{NavScenarios, words.Scenarios}, entry{NavRuns, words.Runs}),
-		group(words.Configure, entry{NavEndpoints, words.Endpoints}, entry{NavKeys, words.Keys}, entry{NavMembers, words.Members}),
+		group(words.Configure, entry{NavEndpoints, words.Endpoints}, entry{NavKeys, words.Keys}, entry{NavUsage, words.Usage},
+			entry{NavMembers, words.Members}),
 		{Name: words.Learn, Items: []NavItem{{Name: words.Docs, Address: "/docs"}}},
 	}
 }

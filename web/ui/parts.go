@@ -108,6 +108,22 @@ func IDLines(words *Words, lines ...IDLine) []IDLine {
 	return shown
 }
 
+// Notices are what was told and can be dismissed: template "notices".
+type Notices struct {
+	Title, Dismiss string
+	List           []Notice
+}
+
+// Notice is one of them.
+type Notice struct {
+	Kind    string // the colour's name
+	Subject string // what it is about
+	Text    *Sentence
+	At      Instant
+	Action  string // where the form that takes it away goes
+	Name    string // of that form's button
+}
+
 // Progress is how far something is: template "progress". Without Max it is not
 // known how much there is.
 type Progress struct {

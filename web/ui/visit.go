@@ -42,6 +42,7 @@ type Shell struct {
 	Member *Member // nil: nobody is signed in
 	Nav    []NavGroup
 	Once   string // for a form that acts once, see [FieldOnce]
+	Charts bool   // the page draws charts: their script and styles are needed
 }
 
 // Shell makes the frame of a whole page. active is the key of the page's place
@@ -65,6 +66,11 @@ func (v *Visit) Shell(title, active string) Shell {
 
 // Updated is the sentence that says when the page was made.
 func (s Shell) Updated() *Sentence { return s.Locale.At(s.Words.Updated, s.Now) }
+
+// ZoneNote says once in which zone times are written.
+func (s Shell) ZoneNote() string {
+	return fmt.Sprintf(s.Words.TimesInF, s.Locale.ZoneName(s.Now))
+}
 
 // MaxFormBytes bounds a posted form.
 const MaxFormBytes = 256 << 10

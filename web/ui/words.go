@@ -38,6 +38,10 @@ type Words struct {
 	RemoveFilterF       string // the filter in words
 	Updated             string // %s: a time
 	Refresh             string
+	TimesInF            string // zone
+	ShowAsTable         string
+	From, NotOver       string // of a chart's table: a bucket's beginning, not complete
+	LastPartial         string // a chart's last bucket is not complete
 	Documentation       string
 
 	Months                                 [12]string
@@ -51,7 +55,8 @@ type Words struct {
 // NavWords name the pages in the navigation, and its groups.
 type NavWords struct {
 	Monitor, Send, Configure, Learn     string
-	Deliveries, DeadLetters, Jobs       string
+	Overview, Deliveries, DeadLetters   string
+	Jobs, Usage                         string
 	Contacts, Messages, Scenarios, Runs string
 	Endpoints, Keys, Members, Docs      string
 	WaitingF                            Forms // beside a counter, for screen readers

@@ -13,9 +13,9 @@ var english = Words{
 	Menu: "Menu", Main: "Main",
 	Nav: NavWords{
 		Monitor: "Monitor", Send: "Send", Configure: "Configure", Learn: "Learn",
-		Deliveries: "Webhook deliveries", DeadLetters: "Dead letters", Jobs: "Jobs",
+		Overview: "Overview", Deliveries: "Webhook deliveries", DeadLetters: "Dead letters", Jobs: "Jobs",
 		Contacts: "Contacts", Messages: "Messages", Scenarios: "Scenarios", Runs: "Runs",
-		Endpoints: "Endpoints", Keys: "API keys", Members: "Members", Docs: "Documentation",
+		Endpoints: "Endpoints", Keys: "API keys", Usage: "Usage and limits", Members: "Members", Docs: "Documentation",
 		WaitingF: Forms{One: "%s needs attention", Many: "%s need attention"},
 	},
 	Project: "Project", Switch: "Switch", Account: "Account", SignedInAs: "Signed in as", SignOut: "Sign out",
@@ -28,8 +28,9 @@ var english = Words{
 	Find:  "Go to", FindHint: "Any id, or an idempotency key",
 	Pages: "Pages", Newer: "Newer", Older: "Older",
 	FiltersOn: "Filters that are on", ClearAll: "Clear all", RemoveFilterF: "Remove the filter: %s",
-	Updated: "Updated at %s", Refresh: "Refresh",
+	Updated: "Updated at %s", Refresh: "Refresh", TimesInF: "Times are in %s.", ShowAsTable: "Show as a table",
 	Documentation: "Documentation",
+	From:          "From", NotOver: "not over yet", LastPartial: "The hatched bar is not over yet.",
 
 	Months:      [12]string{"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"},
 	PercentSign: "%", MillisecondsF: "%s ms", SecondsF: "%s s",

@@ -13,9 +13,9 @@ var russian = Words{
 	Menu: "Меню", Main: "Основное",
 	Nav: NavWords{
 		Monitor: "Наблюдение", Send: "Отправка", Configure: "Настройка", Learn: "Справка",
-		Deliveries: "Доставки вебхуков", DeadLetters: "Недоставленное", Jobs: "Задания",
+		Overview: "Обзор", Deliveries: "Доставки вебхуков", DeadLetters: "Недоставленное", Jobs: "Задания",
 		Contacts: "Контакты", Messages: "Сообщения", Scenarios: "Сценарии", Runs: "Запуски",
-		Endpoints: "Адреса доставки", Keys: "Ключи API", Members: "Участники", Docs: "Документация",
+		Endpoints: "Адреса доставки", Keys: "Ключи API", Usage: "Расход и пределы", Members: "Участники", Docs: "Документация",
 		WaitingF: Forms{One: "требует внимания: %s", Few: "требуют внимания: %s", Many: "требуют внимания: %s"},
 	},
 	Project: "Проект", Switch: "Перейти", Account: "Учётная запись", SignedInAs: "Вы вошли как", SignOut: "Выйти",
@@ -28,8 +28,9 @@ var russian = Words{
 	Find:  "Найти", FindHint: "Любой идентификатор или ключ идемпотентности",
 	Pages: "Страницы", Newer: "Новее", Older: "Старше",
 	FiltersOn: "Включённые фильтры", ClearAll: "Сбросить все", RemoveFilterF: "Убрать фильтр: %s",
-	Updated: "Обновлено: %s", Refresh: "Обновить",
+	Updated: "Обновлено: %s", Refresh: "Обновить", TimesInF: "Время указано для %s.", ShowAsTable: "Показать таблицей",
 	Documentation: "Документация",
+	From:          "Начало", NotOver: "ещё идёт", LastPartial: "Заштрихованный столбец ещё не закончился.",
 
 	Months:      [12]string{"янв.", "февр.", "марта", "апр.", "мая", "июня", "июля", "авг.", "сент.", "окт.", "нояб.", "дек."},
 	PercentSign: "\u00a0%", MillisecondsF: "%s мс", SecondsF: "%s с",

@@ -245,6 +245,7 @@
     each(root, 'form[method="post"]', sendsOnce, itself);
     each(root, '[data-dialog]', opensDialog, itself);
     each(root, '[data-live]', live, itself);
+    document.dispatchEvent(new CustomEvent('ui:enhance', { detail: root }));
   }
 
   tellZone();
