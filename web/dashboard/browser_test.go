@@ -43,6 +43,7 @@ func unfoldsByKeyboard(t *testing.T, running *browser.Browser) {
 	s := databaseSite(t, db, colourfulQueries())
 	b := running.NewTab(t)
 	signInByKeyboard(t, b, s.URL)
+	b.Open(s.URL + pathDeliveries)
 	require.Equal(t, "12", b.Read("String(document.querySelectorAll('tbody[id]').length)"))
 	require.Equal(t, "1 Dec 2026, 19:48:21 GMT+5:45", b.Read("document.querySelector('.summary time').textContent"), "in the reader's zone")
 
@@ -90,7 +91,7 @@ func worksWithoutScript(t *testing.T, running *browser.Browser) {
 	b.NoScript()
 	b.Run(chromedp.Navigate(s.URL+pathRoot), browser.Seen("#email"),
 		chromedp.SendKeys(chromedp.CSS("#email"), testEmail), chromedp.SendKeys(chromedp.CSS("#password"), testPassword+kb.Enter),
-		browser.Seen("a.toggle"), chromedp.Click(chromedp.CSS("a.toggle")), browser.Seen(".crumb + h1"))
+		browser.Seen("#figures ~ .figures"), chromedp.Navigate(s.URL+pathDeliveries), browser.Seen("a.toggle"), chromedp.Click(chromedp.CSS("a.toggle")), browser.Seen(".crumb + h1"))
 	require.Contains(t, b.Read("document.querySelector('.facts time').textContent"), "UTC")
 	b.RequireQuiet(s.URL)
 }
@@ -111,6 +112,8 @@ func fitsWindows(t *testing.T, running *browser.Browser) {
 	b.Run(chromedp.SendKeys(chromedp.CSS("#email"), testEmail), chromedp.SendKeys(chromedp.CSS("#password"), "wrong"+kb.Enter), browser.Seen("#problem"))
 	b.Inspect("sign-in-refused")
 	signInByKeyboard(t, b, s.URL)
+	b.Inspect("home")
+	b.Open(s.URL + pathDeliveries)
 	b.Inspect("list")
 	b.Run(chromedp.Navigate(s.URL + pathDeliveries + "?open=" + queries.attempts[0].ID))
 	b.Inspect("list-open")
@@ -120,6 +123,7 @@ func fitsWindows(t *testing.T, running *browser.Browser) {
 	b.Inspect("not-found")
 	b.Run(chromedp.Navigate(s.URL+pathDeliveries), chromedp.Click(chromedp.CSS(".account > summary")), chromedp.Click(chromedp.CSS(".sign-out button")), browser.Seen("#email"))
 	signInByKeyboard(t, b, empty.URL)
+	b.Open(empty.URL + pathDeliveries)
 	b.Inspect("empty")
 }
 

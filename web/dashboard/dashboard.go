@@ -25,7 +25,9 @@ import (
 	"github.com/botix-pro/platform/web/dashboard/jobs"
 	"github.com/botix-pro/platform/web/dashboard/keys"
 	"github.com/botix-pro/platform/web/dashboard/messages"
+	"github.com/botix-pro/platform/web/dashboard/overview"
 	"github.com/botix-pro/platform/web/dashboard/scenarios"
+	"github.com/botix-pro/platform/web/dashboard/usage"
 	"github.com/botix-pro/platform/web/ui"
 )
 
@@ -44,7 +46,7 @@ const (
 	pathMembers     = pathRoot + "/members"
 	pathInvitation  = pathRoot + "/invitation/"
 	// pathHome is where a reader is led who asks for nothing in particular.
-	pathHome = deliveries.Path
+	pathHome = overview.Path
 )
 
 // sessionSweepInterval is how often expired sessions are deleted.
@@ -80,6 +82,8 @@ type Queries interface {
 	// Attention counts what waits for a person in a project.
 	Attention(ctx context.Context, project models.ProjectID) (store.Attention, error)
 
+	overview.Queries
+	usage.Queries
 	deliveries.Queries
 	keys.Queries
 	endpoints.Queries
@@ -167,6 +171,14 @@ func assemble(cfg Config) (*Dashboard, error) {
 // newSections are the groups of pages behind the sign-in.
 func newSections(cfg Config) ([]ui.Section, error) {
 	publicURL := strings.TrimSuffix(cfg.PublicURL, "/")
+	first, err := overview.New(cfg.Queries, publicURL)
+	if err != nil {
+		return nil, err
+	}
+	spent, err := usage.New(cfg.Queries)
+	if err != nil {
+		return nil, err
+	}
 	attempts, err := deliveries.New(cfg.Queries, publicURL, cfg.Hint)
 	if err != nil {
 		return nil, err
@@ -191,11 +203,11 @@ func newSections(cfg Config) ([]ui.Section, error) {
 	if err != nil {
 		return nil, err
 	}
-	receivers, err := endpoints.New(cfg.Queries, cfg.Hint)
+	receivers, err := endpoints.New(cfg.Queries, cfg.URLs, cfg.Hint)
 	if err != nil {
 		return nil, err
 	}
-	return []ui.Section{attempts, receivers, apiKeys, people, sent, work, flows}, nil
+	return []ui.Section{first, spent, attempts, receivers, apiKeys, people, sent, work, flows}, nil
 }
 
 // Close stops the deletion of expired sessions. It may be called again.

@@ -22,21 +22,21 @@ func told(url string) (*fakeQueries, models.Notice) {
 	return queries, n
 }
 
-func TestNoticesStandAboveTheListUntilDismissed(t *testing.T) {
+func TestNoticesStandOnTheOverviewUntilDismissed(t *testing.T) {
 	t.Parallel()
 	queries, n := told("https://hooks.example.com/<script>alert(1)</script>")
 	s := signedIn(t, queries)
-	got := s.get(pathDeliveries)
+	got := s.get(pathHome)
 	requireStrict(t, got)
 	require.Contains(t, got.body, "50% of the way to being disabled")
 	require.Contains(t, got.body, `<time datetime="2026-11-28T14:03:21.500Z" data-local>`)
 	require.NotContains(t, got.body, "<script>alert")
-	require.Less(t, strings.Index(got.body, "50% of the way"), strings.Index(got.body, "<table"))
+	require.Less(t, strings.Index(got.body, "50% of the way"), strings.Index(got.body, `id="figures"`))
 
 	dismissed := s.post(pathNotices+n.ID+"/dismiss", nil)
 	require.Equal(t, http.StatusSeeOther, dismissed.StatusCode)
-	require.Equal(t, pathDeliveries, dismissed.Header.Get("Location"))
-	require.NotContains(t, s.get(pathDeliveries).body, "of the way")
+	require.Equal(t, pathHome, dismissed.Header.Get("Location"))
+	require.NotContains(t, s.get(pathHome).body, "of the way")
 }
 
 func TestOnlyTheProjectsOwnNoticesCanBeDismissedAndOnlyFromHere(t *testing.T) {

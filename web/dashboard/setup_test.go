@@ -157,6 +157,38 @@ func (f *fakeQueries) DismissNotice(_ context.Context, project models.ProjectID,
 	return nil
 }
 
+// The overview of a project about which nothing is known.
+
+func (f *fakeQueries) Overview(context.Context, models.ProjectID) (store.Overview, error) {
+	return store.Overview{}, nil
+}
+
+func (f *fakeQueries) Rollups(context.Context, models.ProjectID, time.Time, time.Time) ([]models.Rollup, error) {
+	return nil, nil
+}
+
+func (f *fakeQueries) RollupTotals(context.Context, models.ProjectID, time.Time, time.Time) (attempts, successes int64, err error) {
+	return 0, 0, nil
+}
+
+func (f *fakeQueries) RequestRollups(context.Context, models.ProjectID, time.Time, time.Time) ([]models.RequestRollup, error) {
+	return nil, nil
+}
+
+func (f *fakeQueries) RequestMinutes(context.Context, models.ProjectID, time.Time, time.Time) ([]models.RequestMinute, error) {
+	return nil, nil
+}
+
+func (f *fakeQueries) EndpointsHealth(context.Context, models.ProjectID, []string) (map[string]models.EndpointHealth, error) {
+	return map[string]models.EndpointHealth{}, nil
+}
+
+func (f *fakeQueries) APIKeys(context.Context, models.ProjectID) ([]models.APIKey, error) {
+	return nil, nil
+}
+
+func (f *fakeQueries) Plans(context.Context) ([]models.Plan, error) { return nil, nil }
+
 // newQueries is a project with so many delivered attempts, one a minute.
 func newQueries(count int) *fakeQueries {
 	f := &fakeQueries{

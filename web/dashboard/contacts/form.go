@@ -106,10 +106,10 @@ type typed struct {
 func readForm(form url.Values) (typed, error) {
 	t := typed{
 		name: filled(form, "name"), email: filled(form, "email"), phone: filled(form, "phone"), externalID: filled(form, "external_id"),
-		tags: linesOf(form.Get("tags")), identities: map[string]string{},
+		tags: parts.Lines(form.Get("tags")), identities: map[string]string{},
 	}
 	var found models.Faults
-	for _, line := range linesOf(form.Get("identities")) {
+	for _, line := range parts.Lines(form.Get("identities")) {
 		channel, address, ok := strings.Cut(line, "=")
 		if !ok {
 			found.Add("/identities", models.FieldFormat, "A line is a channel, =, and the address there: %q.", ui.Shorten(line, 40))
@@ -150,16 +150,6 @@ func filled(form url.Values, name string) *string {
 		return nil
 	}
 	return &value
-}
-
-func linesOf(text string) []string {
-	lines := []string{}
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return lines
 }
 
 // create makes a contact, as POST /contacts does.

@@ -21,7 +21,6 @@ type listView struct {
 	ui.ListView
 
 	Texts   *words
-	Notices []noticeView
 	Days    []dayView
 	Fresh   *freshView // nil: this is not the newest page
 	Matches string     // where "retry all that match" leads; empty: nowhere
@@ -81,9 +80,6 @@ func (s *Section) listAttempts(v *ui.Visit) (ui.Reply, error) {
 		return ui.Reply{}, err
 	}
 	view := s.listView(v, at, found)
-	if view.Notices, err = s.notices(v); err != nil {
-		return ui.Reply{}, err
-	}
 	if view.Days, err = s.days(v, at, found.Rows, endpoints); err != nil {
 		return ui.Reply{}, err
 	}

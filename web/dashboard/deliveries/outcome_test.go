@@ -40,22 +40,6 @@ func TestEveryTextIsThere(t *testing.T) {
 		}
 	}
 }
-
-func TestEveryKindOfNoticeHasItsWords(t *testing.T) {
-	t.Parallel()
-	since := testNow.AddDate(0, 0, -3)
-	for want, change := range map[string]func(*models.Notice){
-		"accepts events again": func(n *models.Notice) { n.Kind = models.NoticeRecovered },
-		"answered 410":         func(n *models.Notice) { n.Kind, n.Params.Reason = models.NoticeDisabled, models.DisabledGone },
-		"was disabled":         func(n *models.Notice) { n.Kind, n.Params.Reason = models.NoticeDisabled, models.DisabledFailing },
-		"keeps failing":        func(n *models.Notice) { n.Params.FailingSince = nil },
-	} {
-		notice := models.Notice{Kind: models.NoticeFailing, Level: 50, Params: models.NoticeParams{FailingSince: &since}}
-		change(&notice)
-		require.Contains(t, inEnglish().notice(notice).Before, want)
-	}
-}
-
 func TestDiagnosis(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

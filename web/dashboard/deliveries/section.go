@@ -22,7 +22,6 @@ const (
 	PathDeadLetters = ui.Root + "/dead-letters"
 
 	pathAttempts  = ui.Root + "/attempts/"
-	pathNotices   = ui.Root + "/notices/"
 	pathRecover   = Path + "/recover"
 	pathEndpoints = ui.Root + "/endpoints/"
 	pathJobs      = ui.Root + "/jobs/"
@@ -56,11 +55,6 @@ type Queries interface {
 	DeadLetters(ctx context.Context, project models.ProjectID, filter store.DeadLetterFilter, page store.Page) ([]models.DeadLetter, error)
 	// DeadLetterDays counts a group's dead letters by their day.
 	DeadLetterDays(ctx context.Context, project models.ProjectID, group models.DeadLetterGroup) ([]store.DayCount, error)
-	// Notices lists what a project's members were told and nobody has dismissed,
-	// newest first.
-	Notices(ctx context.Context, project models.ProjectID, limit int) ([]models.Notice, error)
-	// DismissNotice takes a notice away.
-	DismissNotice(ctx context.Context, project models.ProjectID, id string) error
 
 	parts.Writer
 }
@@ -99,6 +93,5 @@ func (s *Section) Pages() map[string]ui.Page {
 		"GET " + pathAttempts + "{id}/answer":  s.answerBody,
 		"GET " + PathDeadLetters:               s.deadLetters,
 		"POST " + PathDeadLetters + "/test":    s.testGroup,
-		"POST " + pathNotices + "{id}/dismiss": s.dismissNotice,
 	}
 }

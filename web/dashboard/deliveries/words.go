@@ -9,7 +9,6 @@ import (
 // F is a format; a %s in the others is the place of a time.
 type words struct {
 	List      listWords
-	Notices   noticeWords
 	Attempt   attemptWords
 	Outcomes  outcomeWords
 	Diagnosis diagnosisWords
@@ -85,17 +84,6 @@ type listWords struct {
 	GoOn                                                        string
 	NoOlder                                                     string
 	EmptyTitle, EmptyLead, EmptyKey, Example, PastEnd, ToNewest string
-}
-
-// noticeWords tell about an endpoint whose URL stands beside them.
-type noticeWords struct {
-	Title           string // of the list
-	Dismiss         string
-	DismissF        string // url
-	FailingF        string // level, %s: since when
-	Disabled        string // %s: since when it failed
-	Gone, Recovered string
-	Kinds           map[models.NoticeKind]string // when nothing more is known
 }
 
 type attemptWords struct {

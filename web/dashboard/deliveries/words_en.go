@@ -26,15 +26,6 @@ var english = words{
 		ToNewest:   "To the newest",
 	},
 
-	Notices: noticeWords{
-		Title: "Notices about your endpoints", Dismiss: "Dismiss", DismissF: "Dismiss the notice about %s",
-		FailingF:  "Nothing was delivered since %%s. The endpoint is %d%% of the way to being disabled.",
-		Disabled:  "The endpoint was disabled: nothing was delivered since %s. Its events are held until you resume it.",
-		Gone:      "The endpoint answered 410 Gone and was disabled. Its events are held until you resume it.",
-		Recovered: "The endpoint accepts events again.",
-		Kinds:     map[models.NoticeKind]string{models.NoticeFailing: "The endpoint keeps failing.", models.NoticeDisabled: "The endpoint was disabled."},
-	},
-
 	Attempt: attemptWords{
 		Title: "Webhook attempt", Back: "All deliveries",
 		Request: "Request", Answer: "Answer", Payload: "Payload", Headers: "Headers", Body: "Body", IDs: "Identifiers",

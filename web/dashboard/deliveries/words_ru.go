@@ -26,15 +26,6 @@ var russian = words{
 		ToNewest:   "К самым новым",
 	},
 
-	Notices: noticeWords{
-		Title: "Сообщения о ваших адресах", Dismiss: "Скрыть", DismissF: "Скрыть сообщение о %s",
-		FailingF:  "Ничего не доставлено с %%s. До отключения адреса пройдено %d %% пути.",
-		Disabled:  "Адрес отключён: ничего не доставлено с %s. Его события ждут, пока вы не включите его снова.",
-		Gone:      "Адрес ответил 410 Gone и отключён. Его события ждут, пока вы не включите его снова.",
-		Recovered: "Адрес снова принимает события.",
-		Kinds:     map[models.NoticeKind]string{models.NoticeFailing: "Адрес продолжает отказывать.", models.NoticeDisabled: "Адрес отключён."},
-	},
-
 	Attempt: attemptWords{
 		Title: "Попытка доставки", Back: "Все доставки",
 		Request: "Запрос", Answer: "Ответ", Payload: "Данные", Headers: "Заголовки", Body: "Тело", IDs: "Идентификаторы",

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/botix-pro/platform/app/models"
-	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/internal/clock"
 	"github.com/botix-pro/platform/internal/testenv"
 	"github.com/botix-pro/platform/internal/testenv/browser"
@@ -22,14 +21,7 @@ import (
 func TestMain(m *testing.M) { testenv.Main(m) }
 
 func newEndpoint(s *dashtest.Site, address string) *models.WebhookEndpoint {
-	at := clock.System{}.Now()
-	e := &models.WebhookEndpoint{
-		ProjectID: s.Project.ID, ID: models.NewID(models.PrefixEndpoint, at), URL: address, EventTypes: []string{"contact.*"}, Version: 1,
-		Status: models.EndpointActive, MaxInFlight: 10, Secrets: []models.EndpointSecret{{Value: "whsec_b2xkIHNlY3JldCBvbGQgc2VjcmV0IG9sZA=="}},
-		Headers: map[string]string{"Authorization": "a secret value"}, Description: "<b>CRM</b>", CreatedAt: at, UpdatedAt: at,
-	}
-	s.Write(s.Project.ID, func(tx *store.Tx) error { return tx.CreateEndpoint(e) })
-	return e
+	return s.NewEndpoint(address, "<b>CRM</b>")
 }
 
 func read(t *testing.T, s *dashtest.Site, id string) *models.WebhookEndpoint {
@@ -61,8 +53,10 @@ func TestPausedResumedTestedRotatedDeleted(t *testing.T) {
 
 	tested := s.Post(path+"/test", nil)
 	require.Equal(t, http.StatusSeeOther, tested.StatusCode)
-	require.Regexp(t, "^/developers/deliveries/whd_", tested.Header.Get("Location"))
-	require.Contains(t, s.Get(tested.Header.Get("Location")).Body, "A test event is on its way.")
+	back := tested.Header.Get("Location")
+	require.Regexp(t, "^/developers/endpoints/whe_.*test=whd_", back)
+	require.Contains(t, s.Get(back).Body, "A test event is on its way.")
+	require.Contains(t, s.Get(back).Body, `data-live="/developers/endpoints/`, "it is followed")
 	require.Len(t, s.Hinted.All(), 1, "the worker is told")
 
 	rotated := s.Post(path+"/rotate-secret", nil)
@@ -116,29 +110,135 @@ func TestAnotherProjectsEndpointsDoNotExist(t *testing.T) {
 	path := endpoints.Path + "/" + e.ID
 	require.Equal(t, http.StatusNotFound, foreign.Get(path).StatusCode)
 	require.Equal(t, http.StatusNotFound, foreign.Get(path+"/delete").StatusCode)
-	for _, deed := range []string{"/pause", "/resume", "/test", "/rotate-secret", "/delete"} {
+	for _, page := range []string{"/edit", "/resume", "/rotate-secret", "/test/whd_01JDZZZZZZZZZZZZZZZZZZZZZZ"} {
+		require.Equal(t, http.StatusNotFound, foreign.Get(path+page).StatusCode, page)
+	}
+	require.NotContains(t, foreign.Get(endpoints.Path).Body, e.ID)
+	for _, deed := range []string{"", "/pause", "/resume", "/test", "/rotate-secret", "/delete"} {
 		require.Equal(t, http.StatusNotFound, foreign.Post(path+deed, nil).StatusCode, deed)
 		require.Equal(t, http.StatusForbidden, s.Post(path+deed, nil, [2]string{"Sec-Fetch-Site", "cross-site"}).StatusCode, deed)
 	}
 	s.Exec(`UPDATE project_members SET role = 'member' WHERE project_id = $1`, string(s.Project.ID))
 	require.Equal(t, http.StatusForbidden, s.Post(path+"/rotate-secret", nil).StatusCode)
+	require.Equal(t, http.StatusForbidden, s.Post(endpoints.Path, url.Values{"url": {"https://203.0.113.9/"}, "event_types": {"*"}}).StatusCode)
 	require.Equal(t, int64(1), int64(read(t, s, e.ID).Version), "nothing was changed")
+}
+
+// fields are a form as the browser sends it.
+func fields(address string, changes ...[2]string) url.Values {
+	form := url.Values{"url": {address}, "description": {"CRM"}, "event_types": {"contact.*\r\n\r\nmessage.sent"}, "headers": {"X-Team: crm\r\nAuthorization: Bearer a secret value"}, "max_in_flight": {"3"}, "rate_per_second": {""}}
+	for _, change := range changes {
+		form.Set(change[0], change[1])
+	}
+	return form
+}
+
+func TestCreatedAndChangedByTheRulesOfTheAPI(t *testing.T) {
+	t.Parallel()
+	s := dashtest.New(t)
+	require.Equal(t, http.StatusOK, s.Get(endpoints.Path+"/new").StatusCode)
+	for want, form := range map[string]url.Values{
+		"169.254.169.254 is":         fields("http://169.254.169.254/latest"),
+		"http:// or https://":        fields("ftp://8.8.8.8/"),
+		"An event type is written":   fields("https://8.8.8.8/", [2]string{"event_types", "*\nNot a type"}),
+		"The value must be 1 to":     fields("https://8.8.8.8/", [2]string{"max_in_flight", "101"}),
+		"This is no whole number":    fields("https://8.8.8.8/", [2]string{"rate_per_second", "many"}),
+		"set by the platform":        fields("https://8.8.8.8/", [2]string{"headers", "X-Botix-Signature: mine"}),
+		"a name, a colon":            fields("https://8.8.8.8/", [2]string{"headers", "nothing"}),
+		"At least one event type is": fields("https://8.8.8.8/", [2]string{"event_types", ""}),
+	} {
+		got := s.Post(endpoints.Path, form)
+		require.Equal(t, http.StatusUnprocessableEntity, got.StatusCode, want)
+		require.Contains(t, got.Body, want, want)
+		require.Contains(t, got.Body, `value="CRM"`, "what was typed stays")
+	}
+	made := s.Post(endpoints.Path, fields("https://8.8.8.8/hook"))
+	require.Equal(t, http.StatusOK, made.StatusCode)
+	dashtest.RequireStrict(t, made)
+	id := regexp.MustCompile(`whe_[0-9A-Z]+`).FindString(made.Body)
+	e := read(t, s, id)
+	require.Contains(t, made.Body, strings.ReplaceAll(e.Secrets[0].Value, "+", "&#43;"))
+	require.Equal(t, []string{"contact.*", "message.sent"}, e.EventTypes)
+	require.Equal(t, map[string]string{"X-Team": "crm", "Authorization": "Bearer a secret value"}, e.Headers)
+	require.Equal(t, 3, e.MaxInFlight)
+
+	edit := s.Get(endpoints.Path + "/" + id + "/edit")
+	require.NotContains(t, edit.Body, "a secret value")
+	form := fields("https://8.8.8.8/hook", [2]string{"headers", "Authorization: ***\nX-New: 1"}, [2]string{"rate_per_second", "7"}, [2]string{"version", `"1"`})
+	require.Equal(t, http.StatusSeeOther, s.Post(endpoints.Path+"/"+id, form).StatusCode)
+	e = read(t, s, id)
+	require.Equal(t, map[string]string{"X-New": "1", "Authorization": "Bearer a secret value"}, e.Headers, "*** keeps, a line taken away removes")
+	require.Equal(t, 7, *e.RatePerSecond)
+	require.Equal(t, http.StatusConflict, s.Post(endpoints.Path+"/"+id, form).StatusCode, "somebody else was faster")
+}
+
+func TestWhatIsHeldIsCountedAndDecidedAbout(t *testing.T) {
+	t.Parallel()
+	s := dashtest.New(t)
+	for held, want := range map[string]string{"deliver": "pending", "keep": "held", "discard": "cancelled"} {
+		e := newEndpoint(s, "https://hooks.example.com/in")
+		s.Exec(`INSERT INTO webhook_deliveries (project_id, id, event_id, event_type, endpoint_id, status)
+			SELECT $1, 'whd_' || $2 || n, 'evt_' || $2 || n, 'contact.created', $3, 'held' FROM generate_series(1, 21) n`, string(s.Project.ID), held, e.ID)
+		s.Exec(`UPDATE webhook_endpoints SET status = 'disabled' WHERE id = $1`, e.ID)
+		path := endpoints.Path + "/" + e.ID
+		page := s.Get(path, [2]string{"Accept-Language", "ru"})
+		dashtest.RequireStrict(t, page)
+		require.Contains(t, page.Body, "Его ждёт 21 событие.")
+		require.Contains(t, s.Get(path).Body, "five days without a success", "the reason, and what to do")
+		require.Equal(t, http.StatusOK, s.Get(path+"/resume?held=discard").StatusCode)
+		require.Equal(t, http.StatusSeeOther, s.Post(path+"/resume", url.Values{"held": {held}}).StatusCode)
+		var count int
+		require.NoError(t, s.Store.DB().QueryRowContext(t.Context(), `SELECT count(*) FROM webhook_deliveries WHERE endpoint_id = $1 AND status = $2`, e.ID, want).Scan(&count))
+		require.Equal(t, 21, count, held)
+	}
+}
+
+func TestATestEventIsFollowedToItsEnd(t *testing.T) {
+	t.Parallel()
+	s := dashtest.New(t)
+	e := newEndpoint(s, "https://hooks.example.com/in")
+	require.NoError(t, s.Store.KeepPartitions(t.Context()))
+	location := s.Post(endpoints.Path+"/"+e.ID+"/test", nil).Header.Get("Location")
+	delivery := regexp.MustCompile(`whd_[0-9A-Z]+`).FindString(location)
+	part := endpoints.Path + "/" + e.ID + "/test/" + delivery
+	require.Contains(t, s.Get(part).Body, "data-live")
+	s.Exec(`UPDATE webhook_deliveries SET attempt_count = 1 WHERE id = $1`, delivery)
+	s.Exec(`INSERT INTO webhook_attempts (project_id, id, delivery_id, endpoint_id, event_id, event_type, number, step, manual, url, request_id, request_headers, error_class, error, duration_ms, started_at)
+		VALUES ($1, $2, $3, $4, 'evt_1', 'webhook_endpoint.test', 1, 1, false, 'https://x', 'req_1', '{}', 'refused', 'the host <b>refused</b> it', 12, now())`,
+		string(s.Project.ID), models.NewID(models.PrefixAttempt, clock.System{}.Now()), delivery, e.ID)
+	over := s.Get(part)
+	require.NotContains(t, over.Body, "data-live")
+	require.Contains(t, over.Body, "the host &lt;b&gt;refused&lt;/b&gt; it")
+	require.Equal(t, http.StatusNotFound, s.Get(endpoints.Path+"/"+newEndpoint(s, "https://x.example.com").ID+"/test/"+delivery).StatusCode)
 }
 
 func TestEndpointsInTheBrowser(t *testing.T) {
 	t.Parallel()
 	s := dashtest.New(t)
 	e := newEndpoint(s, "https://hooks.example.com/"+strings.Repeat("segment/", 20))
-	paused := newEndpoint(s, "https://приём.example.com/in")
-	s.Exec(`UPDATE webhook_endpoints SET status = 'disabled' WHERE id = $1`, paused.ID)
+	gone := newEndpoint(s, "https://приём.example.com/in")
+	s.History("key_1", e, gone)
+	s.Exec(`UPDATE webhook_endpoints SET status = 'disabled' WHERE id = $1`, gone.ID)
+	s.Exec(`INSERT INTO webhook_deliveries (project_id, id, event_id, event_type, endpoint_id, status)
+		SELECT $1, 'whd_' || n, 'evt_' || n, 'contact.created', $2, 'held' FROM generate_series(1, 312) n`, string(s.Project.ID), gone.ID)
 	running := browser.Start(t)
 	for _, language := range ui.Languages() { //nolint:paralleltest // one browser, one site
 		t.Run(string(language), func(t *testing.T) {
 			tab := s.Tab(t, running, language, endpoints.Path)
 			tab.Inspect("endpoints-" + string(language))
-			tab.Open(s.URL + endpoints.Path + "/" + e.ID)
+			tab.Open(s.URL + endpoints.Path + "/" + gone.ID)
+			tab.Click(`[data-dialog="resume"]`)
+			tab.Wait("dialog[open]")
+			tab.Inspect("endpoint-resume-" + string(language))
+			tab.Open(s.URL + endpoints.Path + "/" + e.ID + "?range=7d")
+			tab.Wait(".uplot canvas")
 			tab.Inspect("endpoint-" + string(language))
-			tab.Click(`[action$="rotate-secret"] button`)
+			tab.TabTo("#send-test")
+			tab.Press("\r")
+			tab.Wait("#test[data-live]")
+			tab.Click(`[data-dialog="rotate-secret"]`)
+			tab.Wait("dialog[open]")
+			tab.Click("dialog[open] .primary")
 			tab.Wait("#secret")
 			tab.Inspect("endpoint-secret-" + string(language))
 			tab.RequireQuiet(s.URL)

@@ -186,3 +186,14 @@ func Cut[T any](rows []T) (page []T, more bool) {
 	}
 	return rows, false
 }
+
+// Lines are a text's lines without the empty ones.
+func Lines(text string) []string {
+	lines := []string{}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}

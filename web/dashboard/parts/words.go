@@ -24,8 +24,34 @@ type Words struct {
 	Refused, Changed, ChangedText                                                  string
 	ReadAgain                                                                      string
 	NotCancellable, NotCancellableText, MaybeSentText                              string
-	NotJSONF                                                                       string // line, column
-	AtLineF                                                                        string // line, pointer, fault
+	Ranges                                                                         map[string]string // by their names
+	DeliveriesTitles                                                               map[string]string // by the range's name
+	Delivered, AnsweredBadly, Unanswered                                           string
+	NothingSent, NothingAnswered, LatencyTitle                                     string
+	AllDeliveredF                                                                  ui.Forms
+	WorstF                                                                         string // failed, attempts, a time, share
+	LatencyF                                                                       string // p50, p95
+	SparkF                                                                         string // delivered, attempts
+	Notices                                                                        NoticeWords
+	LimitedTitle                                                                   string
+	LimitedF                                                                       ui.Forms
+	RateUse, NoRequests, Replayed, Succeeded                                       string
+	RateUseF                                                                       string            // used, limit
+	RequestsF                                                                      string            // all, 4xx, 5xx, replayed
+	RequestsTitles                                                                 map[string]string // by the range's name
+	NotJSONF                                                                       string            // line, column
+	AtLineF                                                                        string            // line, pointer, fault
+}
+
+// NoticeWords tell about an endpoint whose URL stands beside them.
+type NoticeWords struct {
+	Title           string // of the list
+	Dismiss         string
+	DismissF        string // url
+	FailingF        string // level, %s: since when
+	Disabled        string // %s: since when it failed
+	Gone, Recovered string
+	Kinds           map[models.NoticeKind]string // when nothing more is known
 }
 
 // WordsOf are the shared texts for a visit.

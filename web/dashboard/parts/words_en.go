@@ -1,6 +1,9 @@
 package parts
 
-import "github.com/botix-pro/platform/app/models"
+import (
+	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/web/ui"
+)
 
 //nolint:gochecknoglobals // a constant table
 var english = Words{
@@ -29,5 +32,29 @@ var english = Words{
 	ReadAgain:   "Look at it again", NotCancellable: "It is too late to cancel",
 	NotCancellableText: "It has ended or moved on meanwhile, so there is nothing left to call off. Nothing was changed.",
 	MaybeSentText:      "An earlier try may have reached the recipient: its answer was lost. The platform repeats the message under the same key, which tells; then you see what became of it. Nothing was changed.",
-	NotJSONF:           "This is not JSON: line %d, column %d.", AtLineF: "Line %d, %s: %s",
+	Ranges:             map[string]string{"24h": "24 hours", "7d": "7 days", "14d": "14 days"},
+	DeliveriesTitles: map[string]string{
+		"24h": "Webhook attempts per hour, by outcome", "7d": "Webhook attempts per 3 hours, by outcome", "14d": "Webhook attempts per 6 hours, by outcome",
+	},
+	Delivered: "Delivered", AnsweredBadly: "Answered with an error", Unanswered: "Not answered",
+	NothingSent: "Nothing was sent in this time.", NothingAnswered: "Nothing was answered in this time.",
+	LatencyTitle:  "Time to acknowledge",
+	AllDeliveredF: ui.Forms{One: "%s attempt was made and delivered.", Many: "All %s attempts were delivered."},
+	WorstF:        "%s of %s attempts failed, most of them from %s on: %s of those then.",
+	LatencyF:      "Half of the answers came within %s, 95 of 100 within %s.",
+	SparkF:        "%s of %s attempts delivered",
+	Notices: NoticeWords{
+		Title: "Notices about your endpoints", Dismiss: "Dismiss", DismissF: "Dismiss the notice about %s",
+		FailingF:  "Nothing was delivered since %%s. The endpoint is %d%% of the way to being disabled.",
+		Disabled:  "The endpoint was disabled: nothing was delivered since %s. Its events are held until you resume it.",
+		Gone:      "The endpoint answered 410 Gone and was disabled. Its events are held until you resume it.",
+		Recovered: "The endpoint accepts events again.",
+		Kinds:     map[models.NoticeKind]string{models.NoticeFailing: "The endpoint keeps failing.", models.NoticeDisabled: "The endpoint was disabled."},
+	},
+	LimitedTitle: "Requests refused with 429", LimitedF: ui.Forms{One: "%s request was refused in this time.", Many: "%s requests were refused in this time."},
+	RateUse: "Busiest key in the last hour", RateUseF: "%s of %s requests in a minute", NoRequests: "There were no API requests in this time.",
+	Replayed: "Replayed", Succeeded: "Succeeded",
+	RequestsF:      "%s requests: %s were refused (4xx), %s failed (5xx), and %s got a stored answer again.",
+	RequestsTitles: map[string]string{"24h": "API requests per hour, by outcome", "7d": "API requests per 3 hours, by outcome", "14d": "API requests per 6 hours, by outcome"},
+	NotJSONF:       "This is not JSON: line %d, column %d.", AtLineF: "Line %d, %s: %s",
 }

@@ -1,6 +1,9 @@
 package parts
 
-import "github.com/botix-pro/platform/app/models"
+import (
+	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/web/ui"
+)
 
 //nolint:gochecknoglobals // a constant table
 var russian = Words{
@@ -29,5 +32,29 @@ var russian = Words{
 	ReadAgain:   "Посмотреть ещё раз", NotCancellable: "Отменять уже поздно",
 	NotCancellableText: "Работа закончилась или продвинулась дальше, отменять нечего. Ничего не изменено.",
 	MaybeSentText:      "Прежняя попытка могла дойти до получателя: ответ на неё потерян. Платформа повторит сообщение под тем же ключом и узнает исход. Ничего не изменено.",
-	NotJSONF:           "Это не JSON: строка %d, позиция %d.", AtLineF: "Строка %d, %s: %s",
+	Ranges:             map[string]string{"24h": "24 часа", "7d": "7 дней", "14d": "14 дней"},
+	DeliveriesTitles: map[string]string{
+		"24h": "Попытки вебхуков по часам и итогам", "7d": "Попытки вебхуков по трём часам и итогам", "14d": "Попытки вебхуков по шести часам и итогам",
+	},
+	Delivered: "Доставлено", AnsweredBadly: "Ответ с ошибкой", Unanswered: "Нет ответа",
+	NothingSent: "За это время ничего не отправлялось.", NothingAnswered: "За это время ответов не было.",
+	LatencyTitle:  "Время до ответа",
+	AllDeliveredF: ui.Forms{One: "Доставлена %s попытка – все, что были.", Few: "Доставлены все %s попытки.", Many: "Доставлены все %s попыток."},
+	WorstF:        "Не удалось попыток: %s из %s. Хуже всего было с %s: тогда не удалось %s.",
+	LatencyF:      "Половина ответов пришла за %s, 95 из 100 – за %s.",
+	SparkF:        "Доставлено попыток: %s из %s",
+	Notices: NoticeWords{
+		Title: "Сообщения о ваших адресах", Dismiss: "Скрыть", DismissF: "Скрыть сообщение о %s",
+		FailingF:  "Ничего не доставлено с %%s. До отключения адреса пройдено %d %% пути.",
+		Disabled:  "Адрес отключён: ничего не доставлено с %s. Его события ждут, пока вы не включите его снова.",
+		Gone:      "Адрес ответил 410 Gone и отключён. Его события ждут, пока вы не включите его снова.",
+		Recovered: "Адрес снова принимает события.",
+		Kinds:     map[models.NoticeKind]string{models.NoticeFailing: "Адрес продолжает отказывать.", models.NoticeDisabled: "Адрес отключён."},
+	},
+	LimitedTitle: "Запросы, отклонённые с 429", LimitedF: ui.Forms{One: "За это время отклонён %s запрос.", Few: "За это время отклонены %s запроса.", Many: "За это время отклонено %s запросов."},
+	RateUse: "Самый занятый ключ за последний час", RateUseF: "%s из %s запросов за минуту", NoRequests: "За это время запросов к API не было.",
+	Replayed: "Повторный ответ", Succeeded: "Успешно",
+	RequestsF:      "Запросов: %s. Отклонено (4xx): %s, с ошибкой сервера (5xx): %s, получили сохранённый ответ: %s.",
+	RequestsTitles: map[string]string{"24h": "Запросы к API по часам и итогам", "7d": "Запросы к API по трём часам и итогам", "14d": "Запросы к API по шести часам и итогам"},
+	NotJSONF:       "Это не JSON: строка %d, позиция %d.", AtLineF: "Строка %d, %s: %s",
 }
