@@ -345,8 +345,8 @@ func TestARecoveryOfAllEndpointsGoesThroughThem(t *testing.T) {
 	e.missed(5, models.DeliveryHeld)
 	const second, paused = "whe_7ZZZZZZZZZZZZZZZZZZZZZZZZY", "whe_7ZZZZZZZZZZZZZZZZZZZZZZZZZ"
 	for id, status := range map[string]string{second: "active", paused: "paused"} {
-		e.sql(`INSERT INTO webhook_endpoints (project_id, id, url, event_types, status, max_in_flight, secrets, headers, created_at, updated_at)
-			SELECT project_id, $1, url, event_types, $2, max_in_flight, secrets, headers, created_at, updated_at FROM webhook_endpoints WHERE id = $3`, id, status, e.endpoint)
+		e.sql(`INSERT INTO webhook_endpoints (project_id, id, url, event_types, status, max_in_flight, secrets, headers, created_at, updated_at, status_since)
+			SELECT project_id, $1, url, event_types, $2, max_in_flight, secrets, headers, created_at, updated_at, status_since FROM webhook_endpoints WHERE id = $3`, id, status, e.endpoint)
 		e.sql(`INSERT INTO webhook_deliveries (project_id, id, event_id, event_type, endpoint_id, status, attempt_count, last_error_class)
 			SELECT v.project_id, 'whd_' || new_ulid(), v.id, v.type, $1, 'dead_letter', 5, 'dns' FROM events v ORDER BY v.id LIMIT 7`, id)
 	}

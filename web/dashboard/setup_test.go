@@ -116,6 +116,10 @@ func (f *fakeQueries) AttemptsOfDelivery(context.Context, models.ProjectID, stri
 	return f.attempts[:min(1, len(f.attempts))], f.err
 }
 
+func (f *fakeQueries) Endpoints(context.Context, models.ProjectID, store.Page) ([]models.WebhookEndpoint, error) {
+	return nil, nil
+}
+
 func (f *fakeQueries) EndpointNames(context.Context, models.ProjectID) ([]store.EndpointName, error) {
 	return nil, nil
 }

@@ -36,7 +36,7 @@ var english = words{
 			"run.cancelled": "Cancelled a run", "sandbox.set": "Set the sandbox", "scenario.created": "Created a scenario", "scenario.updated": "Changed a scenario",
 			"scenario.activated": "Activated a scenario", "scenario.archived": "Archived a scenario", "scenario.run": "Ran a scenario",
 			"member.added": "Added a member", "member.removed": "Removed a member", "member.invited": "Invited somebody",
-			"member.joined": "Accepted an invitation", "webhook_endpoint.paused": "Paused an endpoint",
+			"member.joined": "Accepted an invitation", "webhook_endpoint.created": "Created an endpoint", "webhook_endpoint.updated": "Changed an endpoint", "webhook_endpoint.paused": "Paused an endpoint",
 			"webhook_endpoint.resumed":        "Resumed an endpoint",
 			"webhook_endpoint.tested":         "Sent a test event",
 			"webhook_endpoint.secret_rotated": "Rotated a secret",

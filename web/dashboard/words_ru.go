@@ -36,7 +36,7 @@ var russian = words{
 			"run.cancelled": "Отменён запуск", "sandbox.set": "Настроена песочница", "scenario.created": "Создан сценарий", "scenario.updated": "Изменён сценарий",
 			"scenario.activated": "Включён сценарий", "scenario.archived": "Убран в архив сценарий", "scenario.run": "Запущен сценарий",
 			"member.added": "Добавлен участник", "member.removed": "Исключён участник", "member.invited": "Отправлено приглашение",
-			"member.joined": "Принято приглашение", "webhook_endpoint.paused": "Приостановлен адрес",
+			"member.joined": "Принято приглашение", "webhook_endpoint.created": "Создан адрес", "webhook_endpoint.updated": "Изменён адрес", "webhook_endpoint.paused": "Приостановлен адрес",
 			"webhook_endpoint.resumed":        "Включён адрес",
 			"webhook_endpoint.tested":         "Отправлено пробное событие",
 			"webhook_endpoint.secret_rotated": "Сменён секрет",
