@@ -33,6 +33,30 @@ const (
 	IdempotencyKeyStatusInProgress IdempotencyKeyStatus = "in_progress"
 )
 
+// Defines values for InspectorRequestAnswerOutcome.
+const (
+	InspectorRequestAnswerOutcomeBrokenBody InspectorRequestAnswerOutcome = "broken_body"
+	InspectorRequestAnswerOutcomeBusy       InspectorRequestAnswerOutcome = "busy"
+	InspectorRequestAnswerOutcomeDropped    InspectorRequestAnswerOutcome = "dropped"
+	InspectorRequestAnswerOutcomeGiven      InspectorRequestAnswerOutcome = "given"
+	InspectorRequestAnswerOutcomeNone       InspectorRequestAnswerOutcome = "none"
+	InspectorRequestAnswerOutcomePending    InspectorRequestAnswerOutcome = "pending"
+	InspectorRequestAnswerOutcomeSenderLeft InspectorRequestAnswerOutcome = "sender_left"
+	InspectorRequestAnswerOutcomeTooLarge   InspectorRequestAnswerOutcome = "too_large"
+)
+
+// Defines values for InspectorRequestBodyEncoding.
+const (
+	InspectorRequestBodyEncodingBase64 InspectorRequestBodyEncoding = "base64"
+	InspectorRequestBodyEncodingUTF8   InspectorRequestBodyEncoding = "utf-8"
+)
+
+// Defines values for InspectorRequestSource.
+const (
+	InspectorRequestSourceExternal InspectorRequestSource = "external"
+	InspectorRequestSourceRedirect InspectorRequestSource = "redirect"
+)
+
 // Defines values for JobResultStatus.
 const (
 	JobResultStatusCreated   JobResultStatus = "created"
@@ -138,6 +162,9 @@ const (
 
 // Attributes Data of your own about the contact; any JSON, at most 100 names and 16 KiB as JSON text.
 type Attributes = jsontext.Value
+
+// CapturedHeaders Headers of a captured request, each with its values. What is not UTF-8 is shown as Latin-1.
+type CapturedHeaders map[string][]string
 
 // Contact A person you talk to.
 type Contact struct {
@@ -468,6 +495,81 @@ type IdempotencyKeyStatus string
 
 // Identities Addresses of the contact in channels, by the channel's name.
 type Identities map[string]string
+
+// InspectorBinID Id of a bin of the inspector. Whoever knows it may send to the bin.
+type InspectorBinID = string
+
+// InspectorRedirect Where the copy of a delivery goes.
+type InspectorRedirect struct {
+	// BinID A bin of the project; `null` or left out means the default one.
+	BinID *string `json:"bin_id,omitempty"`
+}
+
+// InspectorRequest A request as a bin of the inspector got it.
+type InspectorRequest struct {
+	// AnswerOutcome What became of the answer: `given`, `pending` (it is being delayed), `dropped` (the script cut the connection),
+	// `sender_left`, `busy` (too many waited already), `too_large`, `broken_body`, or `none` for a copy.
+	AnswerOutcome InspectorRequestAnswerOutcome `json:"answer_outcome"`
+
+	// AnswerStatus What the bin's script answered; `null` for a copy, for which nobody waits.
+	AnswerStatus *int `json:"answer_status"`
+
+	// BinID Id of a bin of the inspector. Whoever knows it may send to the bin.
+	BinID InspectorBinID `json:"bin_id"`
+
+	// Body At most the first 256 KiB.
+	Body string `json:"body"`
+
+	// BodyBytes How long the body was; of one over 16 MiB no more was read.
+	BodyBytes int `json:"body_bytes"`
+
+	// BodyEncoding `base64` where the body is not text in UTF-8 or holds a NUL.
+	BodyEncoding InspectorRequestBodyEncoding `json:"body_encoding"`
+
+	// BodyTruncated Whether the body was longer or broke off.
+	BodyTruncated bool `json:"body_truncated"`
+
+	// CreatedAt RFC 3339 in UTC with milliseconds.
+	CreatedAt Timestamp `json:"created_at"`
+
+	// DeliveryID The delivery that this is a copy of; `null` for any other request.
+	DeliveryID *string `json:"delivery_id"`
+
+	// DurationMs Milliseconds from the request's head to the end of the answer.
+	DurationMs int `json:"duration_ms"`
+
+	// Headers Headers of a captured request, each with its values. What is not UTF-8 is shown as Latin-1.
+	Headers CapturedHeaders `json:"headers"`
+
+	// ID Id of a captured request.
+	ID InspectorRequestID `json:"id"`
+
+	// Method The method.
+	Method string `json:"method"`
+	Object string `json:"object"`
+
+	// Path The path, percent-encoded.
+	Path string `json:"path"`
+
+	// Query The query as it was sent, without its question mark.
+	Query string `json:"query"`
+
+	// Source `external` where somebody sent it, `redirect` where it is the copy of a delivery.
+	Source InspectorRequestSource `json:"source"`
+}
+
+// InspectorRequestAnswerOutcome What became of the answer: `given`, `pending` (it is being delayed), `dropped` (the script cut the connection),
+// `sender_left`, `busy` (too many waited already), `too_large`, `broken_body`, or `none` for a copy.
+type InspectorRequestAnswerOutcome string
+
+// InspectorRequestBodyEncoding `base64` where the body is not text in UTF-8 or holds a NUL.
+type InspectorRequestBodyEncoding string
+
+// InspectorRequestSource `external` where somebody sent it, `redirect` where it is the copy of a delivery.
+type InspectorRequestSource string
+
+// InspectorRequestID Id of a captured request.
+type InspectorRequestID = string
 
 // Job Long work in the background. It survives the end of its worker and does nothing twice.
 type Job struct {

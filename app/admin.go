@@ -33,7 +33,7 @@ func OpenAdmin(ctx context.Context, cfg config.Config) (*Admin, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Admin{store: s, clock: clock.System{}, archiveURL: cfg.ArchiveURL, guard: egress.New(cfg.EgressAllow)}, nil
+	return &Admin{store: s, clock: clock.System{}, archiveURL: cfg.ArchiveURL, guard: newGuard(cfg)}, nil
 }
 
 // Close ends the connection.

@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"os"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/botix-pro/platform/app/inspector"
 	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/internal/clock"
 	"github.com/botix-pro/platform/internal/config"
+	"github.com/botix-pro/platform/internal/egress"
 	"github.com/botix-pro/platform/internal/lifecycle"
 	"github.com/botix-pro/platform/internal/seal"
 	"github.com/botix-pro/platform/internal/telemetry"
@@ -90,6 +93,22 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	}
 	return listener, nil
 }
+
+// newGuard is the door through which connections leave that tenants can influence.
+func newGuard(cfg config.Config) *egress.Guard {
+	inspector, err := url.Parse(cfg.InspectorURL)
+	if err != nil || inspector.Host == "" { // there is none
+		return egress.New(cfg.EgressAllow)
+	}
+	return egress.New(cfg.EgressAllow, egress.WithDirect(inspector, cfg.InspectorDirect()))
+}
+
+// newDesk is what people do with the inspector's bins.
+func newDesk(b *base) *inspector.Desk {
+	return inspector.NewDesk(b.store, webhooksUserAgent(b.cfg), b.cfg.InspectorURL)
+}
+
+func webhooksUserAgent(cfg config.Config) string { return "BOTIX-Webhooks/" + cfg.Version }
 
 // start logs what a program runs with.
 func start(cfg config.Config, program string) *slog.Logger {

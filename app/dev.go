@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/botix-pro/platform/app/demo"
@@ -46,6 +47,7 @@ type dev struct {
 	redis    *localstack.Redis
 	public   net.Listener
 	receiver net.Listener
+	captures net.Listener // the inspector's
 }
 
 // RunDev runs server and worker in this process on a private PostgreSQL and
@@ -69,6 +71,9 @@ func (d *dev) open(ctx context.Context) (err error) {
 	if d.receiver, err = listen(ctx, "127.0.0.1:0"); err != nil {
 		return err
 	}
+	if d.captures, err = listen(ctx, "127.0.0.1:0"); err != nil {
+		return err
+	}
 	stack := localstack.Options{Dir: d.options.DataDir, Log: d.log, AllowInstall: true}
 	if d.postgres, err = localstack.StartPostgres(ctx, stack); err != nil {
 		return err
@@ -87,7 +92,7 @@ func (d *dev) close(ctx context.Context) error {
 	if d.postgres != nil {
 		failures = append(failures, d.postgres.Stop(ctx))
 	}
-	for _, listener := range []net.Listener{d.public, d.receiver} {
+	for _, listener := range []net.Listener{d.public, d.receiver, d.captures} {
 		if listener != nil {
 			_ = listener.Close() // closed already when its server ran
 		}
@@ -121,7 +126,8 @@ func (d *dev) config() (config.Config, error) {
 	environment := []string{
 		"LOG_LEVEL=warn", "LOG_FORMAT=text",
 		"DATABASE_URL=" + d.postgres.URL(localstack.DefaultDatabase), "REDIS_URL=" + d.redis.URL(),
-		"PUBLIC_URL=http://" + d.public.Addr().String(), "INTERNAL_ADDR=127.0.0.1:0", "ENCRYPTION_KEYS=" + key,
+		"PUBLIC_URL=http://" + d.public.Addr().String(), "INTERNAL_ADDR=127.0.0.1:0",
+		"INSPECTOR_URL=http://" + d.captures.Addr().String(), "INSPECTOR_ADDR=" + d.captures.Addr().String(), "ENCRYPTION_KEYS=" + key,
 		// The demo receiver is on this machine; nowhere else may loopback be reached.
 		"EGRESS_ALLOW_CIDRS=127.0.0.0/8,::1/128",
 	}
@@ -186,7 +192,7 @@ func (d *dev) services(ctx context.Context, b *base, receiver http.Handler) ([]l
 		return nil, err
 	}
 	demoReceiver := lifecycle.Named{Name: "demo receiver", Service: lifecycle.NewHTTPServer(d.receiver, receiver, b.log)}
-	return append(append([]lifecycle.Named{demoReceiver}, work...), server...), nil
+	return slices.Concat([]lifecycle.Named{demoReceiver}, work, server, inspectorServices(b, d.captures)), nil //nolint:contextcheck // requests have their own
 }
 
 func (d *dev) receiverURL() string { return "http://" + d.receiver.Addr().String() + "/webhooks" }
@@ -198,6 +204,7 @@ type ready struct {
 	DashboardURL      string `json:"dashboard_url"`
 	DashboardEmail    string `json:"dashboard_email"`
 	DashboardPassword string `json:"dashboard_password"`
+	InspectorURL      string `json:"inspector_url"`
 	DemoReceiverURL   string `json:"demo_receiver_url"`
 	DemoWebhookSecret string `json:"demo_webhook_secret"`
 }
@@ -206,13 +213,13 @@ func (d *dev) announce(c demo.Credentials) {
 	url := "http://" + d.public.Addr().String()
 	facts := ready{
 		URL: url, APIKey: c.APIKey, DashboardURL: url + "/developers", DashboardEmail: c.Email, DashboardPassword: c.Password,
-		DemoReceiverURL: d.receiverURL(), DemoWebhookSecret: c.WebhookSecret,
+		InspectorURL: "http://" + d.captures.Addr().String(), DemoReceiverURL: d.receiverURL(), DemoWebhookSecret: c.WebhookSecret,
 	}
 	if d.options.JSON {
 		_ = json.NewEncoder(d.options.Out).Encode(facts) //nolint:gosec // showing the demo's key is the point
 		return
 	}
-	_, _ = fmt.Fprintf(d.options.Out, devText, url, facts.DashboardURL, c.Email, c.Password, c.APIKey, facts.DemoReceiverURL,
+	_, _ = fmt.Fprintf(d.options.Out, devText, url, facts.DashboardURL, c.Email, c.Password, c.APIKey, facts.InspectorURL, facts.DemoReceiverURL,
 		url, c.APIKey, models.NewID("demo-", clock.System{}.Now()), d.options.DataDir)
 }
 
@@ -223,6 +230,7 @@ BOTIX is running.
   Dashboard      %s
                  %s  password: %s
   API key        %s
+  Inspector      %s
   Demo receiver  %s
                  (open it to see the webhooks that it got)
 

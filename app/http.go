@@ -16,7 +16,6 @@ import (
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/ratelimit"
 	"github.com/botix-pro/platform/app/store"
-	"github.com/botix-pro/platform/internal/egress"
 	"github.com/botix-pro/platform/internal/redispipe"
 	"github.com/botix-pro/platform/internal/telemetry"
 )
@@ -30,7 +29,7 @@ func newEcho(b *base, notes *notes, hint func([]store.Lane)) *echo.Echo {
 }
 
 func apiRoutes(b *base) []middleware.Route {
-	return handlers.New(b.store, egress.New(b.cfg.EgressAllow)).Routes()
+	return handlers.New(b.store, newGuard(b.cfg)).WithCopies(newDesk(b)).Routes()
 }
 
 // newEchoWith is newEcho with other routes behind authentication.

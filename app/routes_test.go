@@ -71,6 +71,7 @@ func TestOtherProjectsObjectsDoNotExist(t *testing.T) {
 	}
 	ids["webhook-deliveries"] = h.get(t, "/webhook-deliveries").object(t)["data"].([]any)[0].(map[string]any)["id"].(string)
 	ids["dead-letters"] = h.bury(t, ids["webhook-deliveries"], "http_401")
+	ids["inspector-requests"] = h.post(t, "/webhook-deliveries/"+ids["webhook-deliveries"]+"/redirect", "").object(t)["id"].(string)
 	recovery := `{"endpoint_id":"` + ids["webhook-endpoints"] + `"}`
 	ids["jobs"] = h.post(t, "/recoveries", recovery).object(t)["id"].(string)
 	before := h.dump(t)
@@ -112,6 +113,8 @@ func (h *harness) dump(t *testing.T) (text string) {
 		              (SELECT json_agg(r ORDER BY id) FROM scenario_runs r WHERE project_id = $1),
 		              (SELECT json_agg(e ORDER BY id) FROM webhook_endpoints e WHERE project_id = $1),
 		              (SELECT json_agg(d ORDER BY id) FROM webhook_deliveries d WHERE project_id = $1),
+		              (SELECT json_agg(b ORDER BY id) FROM inspector_bins b WHERE project_id = $1),
+		              (SELECT json_agg(q ORDER BY id) FROM inspector_requests q WHERE project_id = $1),
 		              (SELECT json_agg(l ORDER BY id) FROM dead_letters l WHERE project_id = $1),
 		              (SELECT json_agg(j ORDER BY id) FROM jobs j WHERE project_id = $1))`, string(h.project)).Scan(&text)
 	require.NoError(t, err)

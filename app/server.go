@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/botix-pro/platform/app/inspector"
 	"github.com/botix-pro/platform/app/middleware"
 	"github.com/botix-pro/platform/app/webhooks"
 	"github.com/botix-pro/platform/internal/config"
@@ -24,6 +25,8 @@ const (
 	keyUsesEvery = 10 * time.Second
 	// requestLogEvery keeps the request log within a second (contract §3).
 	requestLogEvery = 500 * time.Millisecond
+	// refusalsEvery is how far a bin's count of refused requests may lag behind.
+	refusalsEvery = 10 * time.Second
 	// gcPercent lets a server's small heap grow fivefold between collections,
 	// which spares a tenth of its CPU time; GOGC in the environment wins.
 	gcPercent = 400
@@ -65,7 +68,26 @@ func serverServices(ctx context.Context, b *base) ([]lifecycle.Named, error) {
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	return append([]lifecycle.Named{internal}, api...), nil
+	services := append([]lifecycle.Named{internal}, api...)
+	if b.cfg.InspectorURL == "" {
+		return services, nil
+	}
+	captures, err := listen(ctx, b.cfg.InspectorAddr)
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	return append(services, inspectorServices(b, captures)...), nil //nolint:contextcheck // requests have their own
+}
+
+// inspectorServices are what captures requests on the inspector's address. The
+// last one stops first: no answer keeps the listener waiting.
+func inspectorServices(b *base, listener net.Listener) []lifecycle.Named {
+	capture := inspector.NewCapture(inspector.CaptureConfig{Store: b.store, Clock: b.clock, Log: b.log, Registry: b.registry})
+	return []lifecycle.Named{
+		{Name: "inspector's refusals", Service: lifecycle.NewEvery(refusalsEvery, capture.Flush)},
+		{Name: "inspector listener", Service: lifecycle.NewHTTPServer(listener, capture, b.log)},
+		{Name: "inspector's waiting answers", Service: lifecycle.OnStop(capture.Hurry)},
+	}
 }
 
 // apiServices are what answers the public address.

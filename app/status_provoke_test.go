@@ -45,7 +45,7 @@ func brokenHarness(t *testing.T) *harness {
 		}
 	}
 	h.serve(t, routes)
-	for _, table := range []string{"contacts", "events", "webhook_endpoints", "webhook_deliveries", "dead_letters", "jobs", "job_rows", "messages", "scenarios", "scenario_runs", "request_log"} {
+	for _, table := range []string{"contacts", "events", "webhook_endpoints", "webhook_deliveries", "dead_letters", "jobs", "job_rows", "messages", "scenarios", "scenario_runs", "request_log", "inspector_requests"} {
 		_, err := h.base.store.DB().ExecContext(t.Context(), "ALTER TABLE "+table+" RENAME TO "+table+"_gone")
 		require.NoError(t, err)
 	}
@@ -152,6 +152,11 @@ func (s *sites) stateSpoilers(t *testing.T, c *call) map[models.Code]func() {
 		},
 		models.CodeEventExpired: func() {
 			s.whole.exec(t, `DELETE FROM events WHERE id = (SELECT event_id FROM webhook_deliveries WHERE id = $1)`, object)
+		},
+		models.CodeInspectorFull: func() {
+			bin := newBin(t, s.whole)
+			s.whole.exec(t, `UPDATE inspector_bins SET stored_bytes = $2, stored_on = (now() AT TIME ZONE 'UTC')::date WHERE id = $1`, bin.ID, models.MaxBinBytes)
+			c.body = `{"bin_id":"` + bin.ID + `"}`
 		},
 		models.CodeNotCancellable: func() { require.Less(t, s.whole.post(t, c.path, "").status, http.StatusBadRequest) },
 		models.CodeScenarioNotActive: func() {

@@ -43,7 +43,7 @@ func (r routeCase) absent() string {
 		"contacts": models.PrefixContact, "events": models.PrefixEvent, "messages": models.PrefixMessage,
 		"scenarios": models.PrefixScenario, "runs": models.PrefixRun,
 		"webhook-endpoints": models.PrefixEndpoint, "webhook-deliveries": models.PrefixDelivery,
-		"dead-letters": models.PrefixDeadLetter, "jobs": models.PrefixJob,
+		"inspector-requests": models.PrefixCaptured, "dead-letters": models.PrefixDeadLetter, "jobs": models.PrefixJob,
 	}[strings.Split(path, "/")[1]]
 	return strings.NewReplacer("{id}", prefix+"01ARZ3NDEKTSV4RRFFQ69G5FAV", "{external_id}", "absent", "{key}", "absent").Replace(path)
 }
@@ -136,6 +136,11 @@ func routeCases() []routeCase {
 			"POST /webhook-deliveries/{id}/retry", "", one(202, under(delivery, "/retry")),
 			mutating(missing, changed, models.CodeDeliveryInFlight, models.CodeEndpointDeleted, models.CodeEventExpired),
 		},
+		{
+			"POST /webhook-deliveries/{id}/redirect", `{}`, one(201, under(delivery, "/redirect")),
+			mutating(missing, models.CodeEventExpired, models.CodeInspectorFull),
+		},
+		{"GET /inspector-requests/{id}", "", one(200, capturedCopy), scoped(missing)},
 		{"GET /dead-letters", "", one(200, at("/dead-letters")), scoped()},
 		{"GET /dead-letters/groups", "", one(200, at("/dead-letters/groups")), scoped()},
 		{"GET /dead-letters/{id}", "", one(200, deadLetter), scoped(missing)},
@@ -194,6 +199,11 @@ func delivery(t *testing.T, h *harness) string {
 	event := strings.TrimPrefix(made("/events", `{"type":"order.paid"}`)(t, h), "/events/")
 	rows := h.get(t, "/webhook-deliveries?limit=1&event_id="+event).object(t)["data"].([]any)
 	return "/webhook-deliveries/" + rows[0].(map[string]any)["id"].(string)
+}
+
+func capturedCopy(t *testing.T, h *harness) string {
+	t.Helper()
+	return made(delivery(t, h)+"/redirect", `{}`)(t, h)
 }
 
 func deadLetter(t *testing.T, h *harness) string {

@@ -17,7 +17,7 @@ import (
 	"github.com/botix-pro/platform/internal/lifecycle"
 )
 
-// Expired idempotency keys and old jobs are purged continuously, a few rows at a
+// Expired idempotency keys, inspector bins and old jobs are purged continuously, a few rows at a
 // time.
 const (
 	purgeEvery = 10 * time.Second
@@ -61,7 +61,7 @@ func workServices(ctx context.Context, b *base) ([]lifecycle.Named, error) {
 	if err != nil {
 		return nil, err
 	}
-	guard := egress.New(b.cfg.EgressAllow)
+	guard := newGuard(b.cfg)
 	hinter := webhooks.NewHinter(b.queue, b.log)
 	runner := jobs.NewRunner(jobs.Config{
 		Store: b.store, Steps: jobSteps(), Hint: hinter.Hint, Concurrency: jobsAtATime, Log: b.log,
@@ -70,7 +70,7 @@ func workServices(ctx context.Context, b *base) ([]lifecycle.Named, error) {
 	worker := webhooks.NewWorker(webhooks.WorkerConfig{
 		Store: b.store, Redis: b.queue, Transport: guard.Transport(egress.TransportConfig{}),
 		Schedule: webhooks.Schedule(b.cfg.WebhookRetrySchedule), Concurrency: b.cfg.WorkerConcurrency, Archive: archive, Mail: post,
-		UserAgent: "BOTIX-Webhooks/" + b.cfg.Version, Clock: b.clock, Log: b.log,
+		UserAgent: webhooksUserAgent(b.cfg), Rewrite: guard.Rewrite, Clock: b.clock, Log: b.log,
 		Wake: wake(map[store.Work]func(){store.WorkMessages: sender.Wake, store.WorkRuns: engine.Wake, store.WorkJobs: runner.Wake}),
 	})
 	return []lifecycle.Named{
@@ -115,10 +115,10 @@ func jobSteps() map[models.JobType]jobs.Step {
 	}
 }
 
-// purge frees what expired idempotency keys and jobs of long ago take, in small
-// batches.
+// purge frees what expired idempotency keys, inspector bins and jobs of long ago
+// take, in small batches.
 func purge(ctx context.Context, b *base) {
-	for _, batch := range []func(context.Context, int) (bool, error){b.store.PurgeOperations, b.store.PurgeJobs} {
+	for _, batch := range []func(context.Context, int) (bool, error){b.store.PurgeOperations, b.store.PurgeJobs, b.store.PurgeBins} {
 		for more := true; more; {
 			var err error
 			if more, err = batch(ctx, purgeBatch); err != nil {

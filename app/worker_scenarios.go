@@ -10,6 +10,6 @@ import (
 func newScenarioEngine(b *base, guard *egress.Guard, hint func([]store.Lane)) *scenarios.Engine {
 	return scenarios.NewEngine(scenarios.Config{
 		Store: b.store, Transport: guard.Transport(egress.TransportConfig{}), UserAgent: "BOTIX-Scenarios/" + b.cfg.Version,
-		Hint: hint, Clock: b.clock, Log: b.log,
+		Rewrite: guard.Rewrite, Hint: hint, Clock: b.clock, Log: b.log,
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/botix-pro/platform/app/actions"
+	"github.com/botix-pro/platform/app/inspector"
 	"github.com/botix-pro/platform/app/middleware"
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
@@ -13,6 +14,7 @@ import (
 type API struct {
 	store *store.Store
 	urls  actions.URLChecker
+	desk  *inspector.Desk
 }
 
 // New returns the API's handlers.
@@ -65,6 +67,8 @@ func (a *API) Routes() []middleware.Route {
 		{Method: http.MethodGet, Path: "/webhook-deliveries", Scope: read, Read: a.listDeliveries},
 		{Method: http.MethodGet, Path: "/webhook-deliveries/:id", Scope: read, Read: a.readDelivery},
 		{Method: http.MethodPost, Path: "/webhook-deliveries/:id/retry", Scope: write, Mutate: a.retryDelivery},
+		{Method: http.MethodPost, Path: "/webhook-deliveries/:id/redirect", Scope: write, Mutate: a.redirectDelivery},
+		{Method: http.MethodGet, Path: "/inspector-requests/:id", Scope: read, Read: a.readCaptured},
 		{Method: http.MethodGet, Path: "/dead-letters", Scope: read, Read: a.listDeadLetters},
 		{Method: http.MethodGet, Path: "/dead-letters/groups", Scope: read, Read: a.listDeadLetterGroups},
 		{Method: http.MethodGet, Path: "/dead-letters/:id", Scope: read, Read: a.readDeadLetter},

@@ -32,6 +32,7 @@ const (
 	CodeEndpointDeleted        Code = "ENDPOINT_DELETED"
 	CodeEndpointNotActive      Code = "ENDPOINT_NOT_ACTIVE"
 	CodeEventExpired           Code = "EVENT_EXPIRED"
+	CodeInspectorFull          Code = "INSPECTOR_FULL"
 	CodeNotCancellable         Code = "NOT_CANCELLABLE"
 	CodeMessageNotUnknown      Code = "MESSAGE_NOT_UNKNOWN"
 	CodeChannelNotConfigured   Code = "CHANNEL_NOT_CONFIGURED"
@@ -217,8 +218,14 @@ var catalogue = indexed(
 	CatalogueEntry{
 		Code: CodeEventExpired, Status: http.StatusConflict, Stored: true, Outcome: NotApplied,
 		Title:  "The event is no longer kept",
-		When:   "A retry was asked for a delivery whose event is past its retention: there is no body left to send.",
+		When:   "A retry or a redirect was asked for a delivery whose event is past its retention: there is no body left to send.",
 		Caller: "Publish the event again, or bring it back from the archive where the plan has one.",
+	},
+	CatalogueEntry{
+		Code: CodeInspectorFull, Status: http.StatusConflict, Stored: true, Outcome: NotApplied,
+		Title:  "The inspector's bin is full",
+		When:   "A redirect was asked for into a bin that has stored as much today as a bin may.",
+		Caller: "Use another bin, or wait until tomorrow (UTC), as a new operation with a new key.",
 	},
 	CatalogueEntry{
 		Code: CodeNotCancellable, Status: http.StatusConflict, Stored: true, Outcome: NotApplied,

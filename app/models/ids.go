@@ -31,6 +31,8 @@ const (
 	PrefixArchive    = "arc_"
 	PrefixInvitation = "inv_"
 	PrefixAudit      = "aud_"
+	PrefixBin        = "bin_"
+	PrefixCaptured   = "cap_"
 )
 
 const ulidLength = 26
@@ -44,6 +46,14 @@ type ProjectID string
 // one millisecond the order is random.
 func NewID(prefix string, at time.Time) string {
 	return prefix + ulid.MustNew(ulid.Timestamp(at), rand.Reader).String()
+}
+
+// NewSecretID returns an identifier of the same form that tells nothing and that
+// nobody can guess: 128 random bits.
+func NewSecretID(prefix string) string {
+	var id ulid.ULID
+	_, _ = rand.Read(id[:]) // documented never to fail: it ends the process instead
+	return prefix + id.String()
 }
 
 // FirstID is the smallest identifier with the given prefix of the time at: a

@@ -16,7 +16,7 @@ type APIVersion struct {
 func Changelog() []APIVersion {
 	return []APIVersion{
 		{Version: CurrentAPIVersion, Changes: []string{
-			"The first version: contacts one by one and in bulk, messages, scenarios and their runs, events, webhook endpoints, deliveries, dead letters and recoveries, idempotency keys.",
+			"The first version: contacts one by one and in bulk, messages, scenarios and their runs, events, webhook endpoints, deliveries, dead letters and recoveries, copies of deliveries to the inspector, idempotency keys.",
 		}},
 	}
 }

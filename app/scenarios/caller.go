@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -39,6 +40,7 @@ type caller struct {
 	transport *http.Transport
 	timeout   time.Duration
 	userAgent string
+	rewrite   func(*url.URL) *url.URL // nil: none
 	clock     clock.Clock
 }
 
@@ -53,7 +55,7 @@ func newCaller(cfg Config) *caller {
 	single.DisableKeepAlives = true
 	single.Protocols = new(http.Protocols)
 	single.Protocols.SetHTTP1(true)
-	return &caller{transport: single, timeout: cfg.Timeout, userAgent: cfg.UserAgent, clock: cfg.Clock}
+	return &caller{transport: single, timeout: cfg.Timeout, userAgent: cfg.UserAgent, rewrite: cfg.Rewrite, clock: cfg.Clock}
 }
 
 // send makes one request and says what came of it. It never fails: whatever a
@@ -67,6 +69,9 @@ func (c *caller) send(ctx context.Context, what call) answer {
 	}), what.method, what.url, bytes.NewReader(what.body))
 	if err != nil {
 		return answer{problem: "the address is not a URL", refused: true}
+	}
+	if c.rewrite != nil {
+		request.URL = c.rewrite(request.URL)
 	}
 	request.GetBody = nil
 	if what.body == nil {

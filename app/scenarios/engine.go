@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -23,6 +24,7 @@ type Config struct {
 	Store     *store.Store
 	Transport *http.Transport // guarded, see egress.Guard
 	UserAgent string
+	Rewrite   func(*url.URL) *url.URL // egress.Guard.Rewrite; nil: no URL is another
 	Clock     clock.Clock
 	Log       *slog.Logger
 	// Hint is told which endpoints have something due after a commit; nil: nobody.

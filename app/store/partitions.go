@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/botix-pro/platform/app/models"
 )
 
 const (
@@ -22,9 +24,10 @@ const (
 // partitions are named by their day, so that the names alone tell which are too
 // old.
 var partitioned = map[string]time.Duration{
-	attemptsTable:     AttemptRetention,
-	"request_log":     RequestRetention,
-	"request_minutes": MinuteRetention,
+	attemptsTable:        AttemptRetention,
+	"request_log":        RequestRetention,
+	"request_minutes":    MinuteRetention,
+	"inspector_requests": models.CapturedRetention,
 }
 
 const (

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/botix-pro/platform/app/models"
@@ -20,6 +21,8 @@ type SenderConfig struct {
 	AnswerTimeout  time.Duration // connected to headers received: 30 s
 	TotalTimeout   time.Duration // the whole exchange, body included: 40 s
 	UserAgent      string        // BOTIX-Webhooks/dev
+	// Rewrite is where a URL is really sent to, egress.Guard.Rewrite; nil: itself.
+	Rewrite func(*url.URL) *url.URL
 }
 
 const (
@@ -78,6 +81,9 @@ func NewSender(transport *http.Transport, cfg SenderConfig) *Sender {
 	cfg.AnswerTimeout = cmp.Or(cfg.AnswerTimeout, defaultAnswerTimeout)
 	cfg.TotalTimeout = cmp.Or(cfg.TotalTimeout, defaultTotalTimeout)
 	cfg.UserAgent = cmp.Or(cfg.UserAgent, defaultUserAgent)
+	if cfg.Rewrite == nil {
+		cfg.Rewrite = func(u *url.URL) *url.URL { return u }
+	}
 	fresh := transport.Clone()
 	fresh.DisableKeepAlives = true
 	return &Sender{shared: transport, fresh: fresh, cfg: cfg}

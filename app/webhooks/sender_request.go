@@ -23,7 +23,7 @@ func (s *Sender) newRequest(ctx context.Context, a Attempt) (*http.Request, erro
 	// under the same attempt number.
 	request := &http.Request{
 		Method:        http.MethodPost,
-		URL:           u,
+		URL:           s.cfg.Rewrite(u),
 		Host:          u.Host,
 		Header:        s.headers(a),
 		Body:          io.NopCloser(bytes.NewReader(a.Body)),
@@ -78,4 +78,14 @@ func sentHeaders(request *http.Request, a Attempt) http.Header {
 		h["Connection"] = []string{"close"}
 	}
 	return h
+}
+
+// Copied returns the headers of a's request as they would be recorded, for a copy
+// that is not sent anywhere: all of them, with the owner's values masked.
+func Copied(ctx context.Context, userAgent string, a Attempt) (http.Header, error) {
+	request, err := NewSender(&http.Transport{}, SenderConfig{UserAgent: userAgent}).newRequest(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	return sentHeaders(request, a), nil
 }

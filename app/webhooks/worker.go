@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -50,6 +51,7 @@ type WorkerConfig struct {
 	// block.
 	Wake      func(store.Work)
 	UserAgent string
+	Rewrite   func(*url.URL) *url.URL // see SenderConfig
 	Clock     clock.Clock
 	Log       *slog.Logger
 }
@@ -73,7 +75,7 @@ type Worker struct {
 // NewWorker returns a worker.
 func NewWorker(cfg WorkerConfig) *Worker {
 	rec := newRecorder(cfg.Store, cfg.Log)
-	sender := NewSender(cfg.Transport, SenderConfig{UserAgent: cfg.UserAgent})
+	sender := NewSender(cfg.Transport, SenderConfig{UserAgent: cfg.UserAgent, Rewrite: cfg.Rewrite})
 	return &Worker{
 		cfg: cfg, recorder: rec,
 		keeper:  NewKeeper(KeeperConfig{Store: cfg.Store, Archive: cfg.Archive, Mail: cfg.Mail, Log: cfg.Log}),

@@ -65,6 +65,11 @@ func (c Config) problems() problems {
 		p.complain("INTERNAL_ADDR", "is the same as ADDR: metrics would be public")
 	}
 	p.complain("PUBLIC_URL", publicURL(c.PublicURL))
+	p.complain("INSPECTOR_URL", inspectorURL(c.InspectorURL, c.PublicURL))
+	p.complain("INSPECTOR_ADDR", address(c.InspectorAddr))
+	if c.InspectorDirectAddr != "" {
+		p.complain("INSPECTOR_DIRECT_ADDR", address(c.InspectorDirectAddr))
+	}
 	p.complain("ENCRYPTION_KEYS", encryptionKeys(c.EncryptionKeys))
 	p.complain("SERVER_COUNT", atLeast(c.ServerCount, 1))
 	p.complain("UNAUTHENTICATED_RATE_PER_MINUTE", atLeast(c.UnauthenticatedRate, 1))
@@ -153,6 +158,21 @@ func publicURL(value string) string {
 	default:
 		return ""
 	}
+}
+
+// inspectorURL may be empty. What strangers send must never come from the origin
+// that has the dashboard's session.
+func inspectorURL(value, public string) string {
+	if value == "" {
+		return ""
+	}
+	if wrong := publicURL(value); wrong != "" {
+		return wrong
+	}
+	if strings.EqualFold(strings.TrimSuffix(value, "/"), strings.TrimSuffix(public, "/")) {
+		return "is the same as PUBLIC_URL: it must be another host or port"
+	}
+	return ""
 }
 
 // archiveURL may be empty. Parameters are the bucket's own affair.

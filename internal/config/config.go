@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"log/slog"
+	"net"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -29,6 +30,16 @@ type Config struct {
 	// PublicURL is how callers reach Addr, without a path; links in answers
 	// begin with it.
 	PublicURL string `env:"PUBLIC_URL"`
+
+	// InspectorURL is how callers and our own worker reach the inspector's
+	// listener, without a path; empty: there is no listener. It is another origin
+	// than PublicURL's.
+	InspectorURL string `env:"INSPECTOR_URL"`
+	// InspectorAddr is where the inspector captures requests, host:port.
+	InspectorAddr string `env:"INSPECTOR_ADDR" envDefault:":8081"`
+	// InspectorDirectAddr is where a worker finds that listener without leaving our
+	// network, host:port; empty: at InspectorAddr on its own machine.
+	InspectorDirectAddr string `env:"INSPECTOR_DIRECT_ADDR"`
 
 	// EncryptionKeys encrypt secrets at rest: base64 of 32 bytes each, newest first.
 	EncryptionKeys []string `env:"ENCRYPTION_KEYS"`
@@ -89,7 +100,20 @@ func Load(environment []string) (Config, error) {
 		return Config{}, fmt.Errorf("configuration:\n%w", err)
 	}
 	cfg.PublicURL = strings.TrimSuffix(cfg.PublicURL, "/")
+	cfg.InspectorURL = strings.TrimSuffix(cfg.InspectorURL, "/")
 	return cfg, nil
+}
+
+// InspectorDirect is where a worker finds the inspector's listener, "host:port".
+func (c Config) InspectorDirect() string {
+	if c.InspectorDirectAddr != "" {
+		return c.InspectorDirectAddr
+	}
+	host, port, _ := net.SplitHostPort(c.InspectorAddr) // checked by Load
+	if addr, err := netip.ParseAddr(host); host == "" || err == nil && addr.IsUnspecified() {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port)
 }
 
 // Validate returns everything that is wrong with the settings, a line each, or
@@ -106,6 +130,9 @@ func (c Config) LogValue() slog.Value {
 		slog.String("addr", c.Addr),
 		slog.String("internal_addr", c.InternalAddr),
 		slog.String("public_url", c.PublicURL),
+		slog.String("inspector_url", c.InspectorURL),
+		slog.String("inspector_addr", c.InspectorAddr),
+		slog.String("inspector_direct_addr", c.InspectorDirectAddr),
 		slog.Int("encryption_keys", len(c.EncryptionKeys)),
 		slog.Any("trusted_proxies", c.TrustedProxies),
 		slog.String("spool_dir", c.SpoolDir),

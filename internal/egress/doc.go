@@ -17,4 +17,8 @@
 // hidden in IPv6 forms, and the ranges an operator opens (EGRESS_ALLOW_CIDRS).
 // One thing cannot be known here: a NAT64 gateway with a prefix of its own
 // inside public space. Whoever runs one must stop private addresses there.
+//
+// One server of our own may be reached wherever it listens, by its public host
+// and port and by nothing else ([WithDirect]): the inspector, which takes
+// requests from anybody anyway.
 package egress

@@ -23,6 +23,7 @@ type Guard struct {
 	guardian *ssrf.Guardian
 	resolver *net.Resolver
 	timeout  time.Duration
+	direct   *direct // nil: none
 }
 
 // Option changes a Guard while it is made.
@@ -110,8 +111,15 @@ func (g *Guard) checkHidden(addr netip.Addr) error {
 // DialContext connects to address ("host:port"), trying what its name resolves
 // to as net.Dialer does, and judges each address just before its connect. A
 // refused one fails with a [*BlockedError] inside the returned error. The
-// connection counts what is written to it ([*Conn]).
+// connection counts what is written to it ([*Conn]). [WithDirect] names the one
+// address that is neither looked up nor judged.
 func (g *Guard) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	if conn, asked, err := g.dialDirect(ctx, network, address); asked {
+		if err != nil {
+			return nil, err
+		}
+		return &Conn{Conn: conn}, nil
+	}
 	dialer := &net.Dialer{
 		Timeout:        g.timeout,
 		Resolver:       g.resolver,

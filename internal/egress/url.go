@@ -37,6 +37,9 @@ func (g *Guard) CheckURL(ctx context.Context, u *url.URL) (warning string, err e
 	if err != nil {
 		return "", err
 	}
+	if g.isDirect(u) {
+		return "", nil
+	}
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return "", g.CheckAddr(addr)
 	}
