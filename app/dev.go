@@ -192,7 +192,7 @@ func (d *dev) services(ctx context.Context, b *base, receiver http.Handler) ([]l
 		return nil, err
 	}
 	demoReceiver := lifecycle.Named{Name: "demo receiver", Service: lifecycle.NewHTTPServer(d.receiver, receiver, b.log)}
-	return slices.Concat([]lifecycle.Named{demoReceiver}, work, server, inspectorServices(b, d.captures)), nil //nolint:contextcheck // requests have their own
+	return slices.Concat([]lifecycle.Named{demoReceiver}, work, server, inspectorServices(b, d.captures)), nil
 }
 
 func (d *dev) receiverURL() string { return "http://" + d.receiver.Addr().String() + "/webhooks" }

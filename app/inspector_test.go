@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -125,13 +126,11 @@ func TestRedirectIsOneOperation(t *testing.T) {
 	require.Equal(t, first.body, again.body)
 	require.Equal(t, "true", again.header.Get("Idempotent-Replayed"))
 	const callers = 8
-	answers := make(chan answer, callers)
+	var group sync.WaitGroup
 	for range callers {
-		go func() { answers <- h.post(t, path, `{}`) }()
+		group.Go(func() { require.Equal(t, http.StatusCreated, h.post(t, path, `{}`).status) })
 	}
-	for range callers {
-		require.Equal(t, http.StatusCreated, (<-answers).status)
-	}
+	group.Wait()
 	bins, err := h.base.store.Bins(t.Context(), h.project)
 	require.NoError(t, err)
 	require.Len(t, bins, 1)

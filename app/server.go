@@ -76,7 +76,7 @@ func serverServices(ctx context.Context, b *base) ([]lifecycle.Named, error) {
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	return append(services, inspectorServices(b, captures)...), nil //nolint:contextcheck // requests have their own
+	return append(services, inspectorServices(b, captures)...), nil
 }
 
 // inspectorServices are what captures requests on the inspector's address. The

@@ -57,7 +57,7 @@ func (h *Capture) Flush(ctx context.Context) {
 
 // ServeHTTP implements http.Handler.
 func (h *Capture) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	begin := monotonic()
+	begin := h.cfg.Clock.Now()
 	harden(w.Header())
 	bin := binOf(r.URL.Path)
 	if bin == "" {
@@ -68,7 +68,7 @@ func (h *Capture) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if c == nil {
 		return
 	}
-	c.DurationMs = since(begin)
+	c.DurationMs = h.since(begin)
 	h.reply(w, r, c, begin)
 }
 
@@ -178,7 +178,7 @@ func (h *Capture) reply(w http.ResponseWriter, r *http.Request, c *models.Captur
 		w.Header().Set("Connection", "close")
 		write(w, *c.Answer)
 	}
-	c.DurationMs = since(begin)
+	c.DurationMs = h.since(begin)
 	h.metrics.captured.WithLabelValues(string(c.AnswerOutcome)).Inc()
 	h.finish(r.Context(), c)
 	if cut {
@@ -194,8 +194,8 @@ func (h *Capture) finish(ctx context.Context, c *models.CapturedRequest) {
 	}
 }
 
-// monotonic is read only to measure how long something took; the time of day
-// comes from the clock.
-func monotonic() time.Time { return time.Now() }
-
-func since(begin time.Time) int { return int(monotonic().Sub(begin).Milliseconds()) }
+// since is the milliseconds from begin to now; a clock that was set back counts as
+// none.
+func (h *Capture) since(begin time.Time) int {
+	return int(max(h.cfg.Clock.Now().Sub(begin), 0).Milliseconds())
+}

@@ -75,7 +75,7 @@ func (d *Desk) Redirect(ctx context.Context, tx *store.Tx, delivery string, bin 
 	if err != nil {
 		return nil, err
 	}
-	c, err := d.copyOf(ctx, source, to, store.CapturedTime(tx.Now()))
+	c, err := d.copyOf(ctx, source, to, tx.Now())
 	if err != nil {
 		return nil, err
 	}

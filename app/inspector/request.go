@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/botix-pro/platform/app/models"
-	"github.com/botix-pro/platform/app/store"
 )
 
 // maxBody is how much of a body is read, in bytes; of a longer one nobody learns
@@ -31,8 +30,7 @@ func binOf(path string) string {
 }
 
 // captured is what is kept of a request, without its body.
-func captured(r *http.Request, bin string, now time.Time) (*models.CapturedRequest, error) {
-	at := store.CapturedTime(now)
+func captured(r *http.Request, bin string, at time.Time) (*models.CapturedRequest, error) {
 	headers, err := json.Marshal(headersOf(r))
 	if err != nil {
 		return nil, fmt.Errorf("encode a captured request's headers: %w", err)

@@ -175,7 +175,7 @@ func BinRecipes() []BinRecipe {
 		always("redirect", BinAnswer{Status: http.StatusFound}),
 		always("slow", BinAnswer{Status: http.StatusOK, DelayMs: 5000}),
 		always("time_out", BinAnswer{Status: http.StatusOK, DelayMs: 35000}),
-		always("drip", BinAnswer{Status: http.StatusOK, Body: "one byte at a time\n", DripMs: 500}),
+		always("drip", BinAnswer{Status: http.StatusOK, Body: "one byte at a time\n", DripMs: 200}),
 		always("drop_before", BinAnswer{Status: http.StatusOK, Drop: DropBefore}),
 		always("drop_during", BinAnswer{Status: http.StatusOK, Body: "This answer will never be whole.", Drop: DropDuring}),
 	}
@@ -225,8 +225,8 @@ type CapturedRequest struct {
 	RemoteAddr    string     // "ip:port"; empty for a redirect
 	Answer        *BinAnswer `gorm:"serializer:json"` // nil: nobody waited for one
 	AnswerOutcome AnswerOutcome
-	DurationMs    int // from the request's head to the end of the answer
-	ReceivedAt    time.Time
+	DurationMs    int       // from the request's head to the end of the answer
+	ReceivedAt    time.Time // to the millisecond: ID tells it
 }
 
 // StoredBytes is what the request takes of its bin's day.

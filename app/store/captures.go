@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -249,7 +248,3 @@ func (tx *Tx) Redirectable(ctx context.Context, delivery string) (*Redirectable,
 	}
 	return &row, tx.store.openJSON(row.SealedHeaders, owner, &row.Headers)
 }
-
-// CapturedTime is the time under which a request that comes in now is stored: to
-// the millisecond, so that its id tells it.
-func CapturedTime(now time.Time) time.Time { return now.UTC().Truncate(time.Millisecond) }
