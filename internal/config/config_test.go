@@ -72,6 +72,11 @@ func TestWrongValuesAreRefusedWithTheirVariable(t *testing.T) {
 		{"PUBLIC_URL=api.example.com", "must begin with http://"},
 		{"PUBLIC_URL=https://api.example.com/v1", "a scheme and a host only"},
 		{"PUBLIC_URL=https://user:hunter2@api.example.com", "a scheme and a host only"},
+		{"INSPECTOR_URL=inspect.example.com", "must begin with http://"},
+		{"INSPECTOR_URL=https://inspect.example.com/bins", "a scheme and a host only"},
+		{"INSPECTOR_URL=https://API.example.com/", "another host or port"},
+		{"INSPECTOR_ADDR=localhost", "host:port"},
+		{"INSPECTOR_DIRECT_ADDR=server", "host:port"},
 		{"ENCRYPTION_KEYS=c2hvcnQ=", "32 random bytes"},
 		{"TRUSTED_PROXIES=10.0.0.1", "networks like"},
 		{"EGRESS_ALLOW_CIDRS=localhost", "networks like"},
@@ -99,6 +104,19 @@ func TestWrongValuesAreRefusedWithTheirVariable(t *testing.T) {
 			require.ErrorContains(t, err, test.says)
 			require.NotContains(t, err.Error(), "hunter2")
 		})
+	}
+}
+
+// A worker finds the inspector where it is told to, or on its own machine.
+func TestInspectorDirect(t *testing.T) {
+	t.Parallel()
+	for settings, want := range map[string]string{
+		"INSPECTOR_ADDR=:8081": "localhost:8081", "INSPECTOR_ADDR=0.0.0.0:9": "localhost:9", "INSPECTOR_ADDR=[::]:9": "localhost:9",
+		"INSPECTOR_ADDR=10.0.0.7:8081": "10.0.0.7:8081", "INSPECTOR_DIRECT_ADDR=server:8081": "server:8081",
+	} {
+		cfg, err := config.Load(with(settings))
+		require.NoError(t, err)
+		require.Equal(t, want, cfg.InspectorDirect(), settings)
 	}
 }
 
