@@ -101,6 +101,7 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 		"POST /webhook-endpoints/{id}/resume", "POST /webhook-endpoints/{id}/rotate-secret",
 		"POST /webhook-endpoints/{id}/test",
 		"GET /webhook-deliveries", "GET /webhook-deliveries/{id}", "POST /webhook-deliveries/{id}/retry",
+		"POST /webhook-deliveries/{id}/redirect", "GET /inspector-requests/{id}",
 		"GET /dead-letters", "GET /dead-letters/{id}", "GET /dead-letters/groups", "POST /recoveries",
 		"GET /jobs", "GET /jobs/{id}", "POST /jobs/{id}/cancel", "GET /jobs/{id}/results",
 		"GET /idempotency-keys/{key}", "GET /me", "GET /healthz", "GET /readyz", "GET /openapi.yaml",
@@ -304,7 +305,7 @@ func TestObjectsNameThemselves(t *testing.T) {
 	for name, object := range map[string]string{
 		"Contact": "contact", "Event": "event", "WebhookEndpoint": "webhook_endpoint",
 		"WebhookDelivery": "webhook_delivery", "IdempotencyKey": "idempotency_key", "Me": "me",
-		"DeadLetter": "dead_letter", "Job": "job",
+		"DeadLetter": "dead_letter", "InspectorRequest": "inspector_request", "Job": "job",
 	} {
 		require.Contains(t, schemas, name)
 		properties := schemas[name].Value.Properties

@@ -53,6 +53,8 @@ var exampleTypes = map[string]func() any{
 	"ScenarioList":                func() any { return new(page[models.ScenarioView]) },
 	"ScenarioRun":                 func() any { return new(api.ScenarioRun) },
 	"ScenarioUpdate":              func() any { return new(api.ScenarioUpdate) },
+	"InspectorRedirect":           func() any { return new(api.InspectorRedirect) },
+	"InspectorRequest":            func() any { return new(api.InspectorRequest) },
 	"WebhookDeliveryList":         func() any { return new(api.WebhookDeliveryList) },
 	"WebhookDeliveryPending":      func() any { return new(api.WebhookDelivery) },
 	"WebhookDeliveryWithAttempts": func() any { return new(api.WebhookDeliveryWithAttempts) },
