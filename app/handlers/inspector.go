@@ -36,7 +36,7 @@ func (a *API) redirectDelivery(ctx context.Context, tx *store.Tx, r *middleware.
 		return middleware.Result{}, fmt.Errorf("redirect a delivery: %w", err)
 	}
 	shown, err := showCaptured(captured)
-	return middleware.Result{Status: http.StatusCreated, Body: shown, Location: "/inspector-requests/" + captured.ID}, err
+	return middleware.Result{Status: http.StatusCreated, Body: shown, Location: "/inspector-requests/" + captured.ID, ETag: capturedTag(captured)}, err
 }
 
 // readCaptured is GET /inspector-requests/{id}.
@@ -50,7 +50,12 @@ func (a *API) readCaptured(ctx context.Context, r *middleware.Request) (middlewa
 		return middleware.Result{}, fmt.Errorf("read a captured request: %w", err)
 	}
 	shown, err := showCaptured(captured)
-	return middleware.Result{Status: http.StatusOK, Body: shown}, err
+	return middleware.Result{Status: http.StatusOK, Body: shown, ETag: capturedTag(captured)}, err
+}
+
+// capturedTag changes when the answer has ended: nothing else of the request does.
+func capturedTag(c *models.CapturedRequest) string {
+	return fmt.Sprintf(`"%s-%d"`, c.AnswerOutcome, c.DurationMs)
 }
 
 func showCaptured(c *models.CapturedRequest) (api.InspectorRequest, error) {
