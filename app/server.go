@@ -14,7 +14,6 @@ import (
 	"github.com/botix-pro/platform/app/middleware"
 	"github.com/botix-pro/platform/app/webhooks"
 	"github.com/botix-pro/platform/internal/config"
-	"github.com/botix-pro/platform/internal/egress"
 	"github.com/botix-pro/platform/internal/lifecycle"
 	"github.com/botix-pro/platform/web/dashboard"
 	"github.com/botix-pro/platform/web/docs"
@@ -96,7 +95,7 @@ func apiServices(b *base, listener net.Listener) ([]lifecycle.Named, error) {
 	pages, err := dashboard.New(dashboard.Config{
 		Queries: b.store, DB: b.store.DB(), Log: b.log, Clock: b.clock,
 		PublicURL: b.cfg.PublicURL, Secure: strings.HasPrefix(b.cfg.PublicURL, "https://"),
-		Hint: hinter.Hint, URLs: egress.New(b.cfg.EgressAllow),
+		Hint: hinter.Hint, URLs: newGuard(b.cfg), Inspector: newDesk(b),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %w", err)

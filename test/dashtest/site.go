@@ -21,6 +21,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/stretchr/testify/require"
 
+	"github.com/botix-pro/platform/app/inspector"
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/internal/clock"
@@ -137,6 +138,7 @@ func (s *Site) serve() {
 	d, err := dashboard.New(dashboard.Config{
 		Queries: s.Store, DB: s.Store.DB(), Log: slog.New(slog.DiscardHandler), Clock: clock.System{},
 		PublicURL: "http://api.example.com", Hint: s.Hinted.add, URLs: egress.New(nil),
+		Inspector: inspector.NewDesk(s.Store, "test", "http://inspector.example.com"),
 	})
 	require.NoError(s.t, err)
 	s.t.Cleanup(d.Close)

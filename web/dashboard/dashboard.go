@@ -16,12 +16,14 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/botix-pro/platform/app/actions"
+	bins "github.com/botix-pro/platform/app/inspector"
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/internal/clock"
 	"github.com/botix-pro/platform/web/dashboard/contacts"
 	"github.com/botix-pro/platform/web/dashboard/deliveries"
 	"github.com/botix-pro/platform/web/dashboard/endpoints"
+	"github.com/botix-pro/platform/web/dashboard/inspector"
 	"github.com/botix-pro/platform/web/dashboard/jobs"
 	"github.com/botix-pro/platform/web/dashboard/keys"
 	"github.com/botix-pro/platform/web/dashboard/messages"
@@ -87,6 +89,7 @@ type Queries interface {
 	deliveries.Queries
 	keys.Queries
 	endpoints.Queries
+	inspector.Queries
 	contacts.Queries
 	messages.Queries
 	jobs.Queries
@@ -105,6 +108,8 @@ type Config struct {
 	// Secure says that PublicURL is https: the session cookie is then sent over
 	// https only.
 	Secure bool
+	// Inspector is where bins are made and copies of deliveries go.
+	Inspector *bins.Desk
 	// Hint announces lanes that have something due after a page has changed a
 	// delivery. It never blocks; a lost hint costs a second.
 	Hint func([]store.Lane)
@@ -207,7 +212,11 @@ func newSections(cfg Config) ([]ui.Section, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []ui.Section{first, spent, attempts, receivers, apiKeys, people, sent, work, flows}, nil
+	captured, err := inspector.New(cfg.Queries, cfg.Inspector, cfg.Hint)
+	if err != nil {
+		return nil, err
+	}
+	return []ui.Section{first, spent, attempts, receivers, captured, apiKeys, people, sent, work, flows}, nil
 }
 
 // Close stops the deletion of expired sessions. It may be called again.

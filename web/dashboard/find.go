@@ -24,7 +24,7 @@ func addressOf(id string) string {
 	for prefix, base := range map[string]string{
 		models.PrefixAttempt: "/attempts/", models.PrefixDelivery: "/deliveries/", models.PrefixEvent: "/deliveries?id=",
 		models.PrefixRequest: "/deliveries?id=", models.PrefixEndpoint: "/endpoints/", models.PrefixContact: "/contacts/",
-		models.PrefixMessage: "/messages/", models.PrefixScenario: "/scenarios/", models.PrefixRun: "/runs/", models.PrefixJob: "/jobs/",
+		models.PrefixMessage: "/messages/", models.PrefixScenario: "/scenarios/", models.PrefixRun: "/runs/", models.PrefixCaptured: "/inspector/requests/", models.PrefixJob: "/jobs/",
 	} {
 		if models.ValidID(prefix, id) {
 			return pathRoot + base + id

@@ -108,6 +108,9 @@ func TestPagesLeadToOlderOnesAndBack(t *testing.T) {
 	require.Contains(t, s.get(addresses[3]).body, "There is nothing older")
 }
 
+// mark is what makes each form act once.
+var mark = regexp.MustCompile(`name="once" value="\w+"`)
+
 func TestTheAddressUnfoldsARow(t *testing.T) {
 	t.Parallel()
 	queries := newQueries(2)
@@ -118,7 +121,7 @@ func TestTheAddressUnfoldsARow(t *testing.T) {
 	require.Contains(t, body, `id="`+queries.attempts[0].ID+`-detail" hidden><td role="cell" colspan="7"></td>`, "folded")
 	require.Contains(t, body, `href="/developers/deliveries" data-unfold="`+id+`-detail"`, "the control folds it again")
 	fragment := s.get(pathAttempts + id + "/detail").body
-	require.Contains(t, body, fragment, "the script's fragment is the part of the page")
+	require.Contains(t, mark.ReplaceAllString(body, ""), mark.ReplaceAllString(fragment, ""), "the script's fragment is the part of the page")
 }
 
 func TestAnAttemptShowsEverythingAboutIt(t *testing.T) {

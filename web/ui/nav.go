@@ -9,6 +9,7 @@ const (
 	NavDeliveries  = "deliveries"
 	NavDeadLetters = "dead-letters"
 	NavJobs        = "jobs"
+	NavInspector   = "inspector"
 	NavContacts    = "contacts"
 	NavMessages    = "messages"
 	NavScenarios   = "scenarios"
@@ -52,7 +53,8 @@ func navigation(v *Visit, active string) []NavGroup {
 		return made
 	}
 	return []NavGroup{
-		group(words.Monitor, entry{NavOverview, words.Overview}, entry{NavDeliveries, words.Deliveries}, entry{NavDeadLetters, words.DeadLetters}, entry{NavJobs, words.Jobs}),
+		group(words.Monitor, entry{NavOverview, words.Overview}, entry{NavDeliveries, words.Deliveries}, entry{NavDeadLetters, words.DeadLetters},
+			entry{NavInspector, words.Inspector}, entry{NavJobs, words.Jobs}),
 		group(words.Send, entry{NavContacts, words.Contacts}, entry{NavMessages, words.Messages},
 			entry{NavScenarios, words.Scenarios}, entry{NavRuns, words.Runs}),
 		group(words.Configure, entry{NavEndpoints, words.Endpoints}, entry{NavKeys, words.Keys}, entry{NavUsage, words.Usage},

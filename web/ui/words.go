@@ -56,7 +56,7 @@ type Words struct {
 type NavWords struct {
 	Monitor, Send, Configure, Learn     string
 	Overview, Deliveries, DeadLetters   string
-	Jobs, Usage                         string
+	Jobs, Usage, Inspector              string
 	Contacts, Messages, Scenarios, Runs string
 	Endpoints, Keys, Members, Docs      string
 	WaitingF                            Forms // beside a counter, for screen readers

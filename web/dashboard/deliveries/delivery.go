@@ -98,7 +98,9 @@ func (s *Section) stateBeside(v *ui.Visit, d *models.WebhookDelivery, attempt st
 	if err != nil {
 		return nil, fmt.Errorf("list the delivery's attempts: %w", err)
 	}
-	return readerOf(v).state(d, attempts, attempt, v.Now), nil
+	view := readerOf(v).state(d, attempts, attempt, v.Now)
+	view.Once = v.Once()
+	return view, nil
 }
 
 // retry sends a delivery again: the same event under a new request id. The

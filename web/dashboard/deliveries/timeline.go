@@ -22,6 +22,7 @@ type stateView struct {
 	Problem  string       // what was refused; may be empty
 	Say      string       // to be read out; may be empty
 	Retry    retryView
+	Once     string // of the form that sends a copy to the inspector
 	Steps    []stepView
 	Older    bool // earlier attempts are no longer kept
 }

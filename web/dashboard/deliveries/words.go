@@ -30,6 +30,7 @@ type filterWords struct {
 type stateWords struct {
 	Title, Heading, Timeline    string
 	Retry, RetryNow, SendAgain  string
+	Redirect, RedirectMeans     string
 	Queued, InFlight, Cancelled string // why it cannot be retried
 	RetriedF                    string // number of the next attempt
 	Refusals                    map[models.Code]string

@@ -110,6 +110,7 @@ var english = words{
 	State: stateWords{
 		Title: "Webhook delivery", Heading: "The delivery", Timeline: "All its attempts",
 		Retry: "Retry", RetryNow: "Retry now", SendAgain: "Send again",
+		Redirect: "Redirect to inspector", RedirectMeans: "Redirect puts a copy of the same body into the inspector. The delivery stays as it is, and your endpoint is not called.",
 		Queued: "A retry is queued already: it is sent within a second or two.", InFlight: "It is being sent right now.",
 		Cancelled: "Its endpoint was deleted, or it was discarded: it cannot be sent.",
 		RetriedF:  "Retry queued. It will be attempt %d.",

@@ -34,6 +34,7 @@ func (s *Section) newForm(v *ui.Visit) (ui.Reply, error) {
 		return ui.Reply{}, err
 	}
 	blank := url.Values{"event_types": {"*"}, "max_in_flight": {strconv.Itoa(models.DefaultMaxInFlight)}}
+	blank.Set("url", v.URL.Query().Get("url")) // a bin's, from the inspector
 	return s.form(v, http.StatusOK, nil, blank, "", nil)
 }
 
