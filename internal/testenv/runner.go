@@ -36,6 +36,9 @@ type need struct {
 type Runner struct {
 	// Browser asks for a Chromium as well.
 	Browser bool
+	// Languages asks for what runs the documentation's code: curl, OpenSSL,
+	// Python, Node.js and PHP.
+	Languages bool
 	// Log receives what is started and installed.
 	Log *slog.Logger
 
@@ -96,6 +99,9 @@ func (r Runner) needs(race bool) []need {
 			present: installed(browserNames...), packages: []string{"chromium"},
 			hint: "browser tests will fail; install chromium",
 		})
+	}
+	if r.Languages {
+		list = append(list, languageNeeds()...)
 	}
 	return list
 }

@@ -19,12 +19,13 @@ import (
 
 func main() {
 	browser := flag.Bool("browser", false, "see to it that a Chromium is installed")
+	languages := flag.Bool("languages", false, "see to it that what runs the documentation's code is installed")
 	flag.Parse()
 	if flag.NArg() == 0 {
-		fmt.Fprintln(os.Stderr, "usage: cmd [-browser] -- command [argument…]")
+		fmt.Fprintln(os.Stderr, "usage: cmd [-browser] [-languages] -- command [argument…]")
 		os.Exit(2)
 	}
-	runner := testenv.Runner{Browser: *browser, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	runner := testenv.Runner{Browser: *browser, Languages: *languages, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
 	code, err := runner.Run(context.Background(), flag.Args())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "testenv:", err)
