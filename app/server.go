@@ -100,7 +100,7 @@ func apiServices(b *base, listener net.Listener) ([]lifecycle.Named, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %w", err)
 	}
-	public, err := docs.New()
+	public, err := docs.New(b.cfg.PublicURL)
 	if err != nil {
 		return nil, fmt.Errorf("docs: %w", err)
 	}

@@ -1,158 +1,136 @@
-// Package docs is the public documentation, rendered from what the code itself
-// says, so that it cannot say anything else. It needs no session, runs no script
-// and asks no other host for anything.
 package docs
 
 import (
-	"bytes"
-	_ "embed"
 	"fmt"
 	"html/template"
 	"net/http"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/botix-pro/platform/app/models"
 )
 
-// Where the pages are (contract §8). Every error's type URL points to its own
-// heading on the page about error codes.
-const (
-	pathRoot       = "/docs"
-	pathErrorCodes = pathRoot + "/error-codes"
-	pathChangelog  = pathRoot + "/changelog"
-	pathStyle      = pathRoot + "/docs.css"
-)
-
-// policy lets a page load its stylesheet and nothing else.
-const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-var (
-	//go:embed layout.html
-	layoutSource string
-	//go:embed error_codes.html
-	errorCodesSource string
-	//go:embed changelog.html
-	changelogSource string
-	//go:embed docs.css
-	style []byte
-)
+// pathRoot is where the pages are (contract §8); other languages have their
+// code before it. Every error's type URL points to its own heading on the page
+// about error codes.
+const pathRoot = "/docs"
 
 // Docs is the rendered pages. They are made once: they depend on nothing that
 // changes while the program runs.
 type Docs struct {
-	rendered map[string][]byte // by path
+	files   map[string]file     // by path
+	missing map[language][]byte // the page for what is not there
 }
 
-// page is one page and what it is rendered from.
+// page is one page in one language.
 type page struct {
-	Path, Title string
-	source      string
-	content     any
+	Slug    string // "" for the first page, "api/contacts"
+	Title   string
+	Summary string // a sentence for search engines
+	Body    template.HTML
+	Toc     []heading
+	// Foreign: the page exists in English only and says so elsewhere.
+	Foreign bool
+	// Group is the slug of the page under which the navigation shows this one.
+	Group string
 }
 
-func pages() []page {
-	return []page{
-		{pathErrorCodes, "Error codes", errorCodesSource, byStatus(models.Catalogue())},
-		{pathChangelog, "Changelog", changelogSource, models.Changelog()},
-	}
-}
+// heading is a place on a page.
+type heading struct{ ID, Text string }
 
-// view is what the layout shows.
-type view struct {
-	page
-
-	Style   string
-	Pages   []page
-	Content any
-}
-
-// statusGroup is the codes of one HTTP status.
-type statusGroup struct {
-	Status  int
-	Text    string
-	Entries []models.CatalogueEntry
-}
-
-// New renders the pages.
-func New() (*Docs, error) {
-	d := &Docs{rendered: map[string][]byte{}}
-	for _, p := range pages() {
-		html, err := render(p)
-		if err != nil {
-			return nil, fmt.Errorf("render the page %s: %w", p.Path, err)
+// New renders the pages of a platform that answers at publicURL.
+func New(publicURL string) (*Docs, error) {
+	base := strings.TrimSuffix(publicURL, "/")
+	d := &Docs{files: map[string]file{}, missing: map[language][]byte{}}
+	for _, lang := range languages() {
+		if err := d.add(base, lang); err != nil {
+			return nil, fmt.Errorf("render the documentation in %s: %w", lang, err)
 		}
-		d.rendered[p.Path] = html
 	}
-	return d, nil
+	return d, d.addData(base)
 }
 
-func render(p page) ([]byte, error) {
-	layout, err := template.New("layout").Funcs(template.FuncMap{"yes": yes, "outcome": outcome}).Parse(layoutSource)
+// add renders the pages of one language.
+func (d *Docs) add(base string, lang language) error {
+	pages, err := pagesIn(base, lang)
 	if err != nil {
-		return nil, fmt.Errorf("parse the layout: %w", err)
+		return err
 	}
-	if layout, err = layout.Parse(p.source); err != nil {
-		return nil, fmt.Errorf("parse: %w", err)
+	set, err := newLayout(base, lang, pages)
+	if err != nil {
+		return err
 	}
-	var out bytes.Buffer
-	if err := layout.Execute(&out, view{page: p, Style: pathStyle, Pages: pages(), Content: p.content}); err != nil {
-		return nil, fmt.Errorf("execute: %w", err)
+	for _, p := range pages {
+		html, err := set.render(p)
+		if err != nil {
+			return fmt.Errorf("page %q: %w", p.Slug, err)
+		}
+		d.files[lang.path(p.Slug)] = newFile(typeHTML, html)
 	}
-	return out.Bytes(), nil
+	d.missing[lang], err = set.render(page{Title: lang.words().Missing, Body: set.missing(), Slug: slugMissing})
+	return err
 }
 
-// Pages returns what answers GET and HEAD of each path.
-func (d *Docs) Pages() map[string]echo.HandlerFunc {
-	pages := map[string]echo.HandlerFunc{
-		pathRoot:  headers(func(c echo.Context) error { return c.Redirect(http.StatusFound, pathErrorCodes) }),
-		pathStyle: headers(func(c echo.Context) error { return c.Blob(http.StatusOK, "text/css; charset=utf-8", style) }),
+// addData adds what is the same in every language.
+func (d *Docs) addData(base string) error {
+	feed, err := atomFeed(base, models.Changelog())
+	if err != nil {
+		return err
 	}
-	for path, html := range d.rendered {
-		pages[path] = headers(func(c echo.Context) error { return c.Blob(http.StatusOK, "text/html; charset=utf-8", html) })
+	card, err := cardJSON(base)
+	if err != nil {
+		return err
+	}
+	d.files[pathFeed] = newFile("application/atom+xml; charset=utf-8", feed)
+	d.files[pathCard] = newFile("application/json", card)
+	for path, static := range statics() {
+		d.files[path] = static
+	}
+	return nil
+}
+
+// pagesIn returns the pages of a language in the order of the navigation.
+func pagesIn(base string, lang language) ([]page, error) {
+	var pages []page
+	for _, slug := range guideSlugs() {
+		p, err := guide(base, lang, slug)
+		if err != nil {
+			return nil, fmt.Errorf("guide %q: %w", slug, err)
+		}
+		pages = append(pages, p)
+	}
+	for _, make := range []func(string, language) ([]page, error){errorCodes, changelog, reference} {
+		more, err := make(base, lang)
+		if err != nil {
+			return nil, err
+		}
+		pages = append(pages, more...)
+	}
+	return pages, nil
+}
+
+// Pages returns what answers GET and HEAD of each path, and of all that is missing
+// under them.
+func (d *Docs) Pages() map[string]echo.HandlerFunc {
+	pages := map[string]echo.HandlerFunc{}
+	for path, f := range d.files {
+		pages[path] = headers(f.serve)
+	}
+	for _, lang := range languages() {
+		pages[lang.path("")+"/*"] = headers(d.absent(lang))
 	}
 	return pages
 }
 
-func headers(next echo.HandlerFunc) echo.HandlerFunc {
+// absent answers for what is not there: a page's path with a slash behind it leads
+// to the page.
+func (d *Docs) absent(lang language) echo.HandlerFunc {
+	html := d.missing[lang]
 	return func(c echo.Context) error {
-		header := c.Response().Header()
-		header.Set("Content-Security-Policy", policy)
-		header.Set("X-Content-Type-Options", "nosniff")
-		header.Set("Referrer-Policy", "no-referrer")
-		header.Set("Cache-Control", "public, max-age=300")
-		return next(c)
-	}
-}
-
-// byStatus groups entries that are ordered by status.
-func byStatus(entries []models.CatalogueEntry) []statusGroup {
-	var groups []statusGroup
-	for _, entry := range entries {
-		if len(groups) == 0 || groups[len(groups)-1].Status != entry.Status {
-			groups = append(groups, statusGroup{Status: entry.Status, Text: http.StatusText(entry.Status)})
+		if path := strings.TrimRight(c.Request().URL.Path, "/"); path != c.Request().URL.Path && d.files[path].body != nil {
+			return c.Redirect(http.StatusMovedPermanently, path)
 		}
-		last := &groups[len(groups)-1]
-		last.Entries = append(last.Entries, entry)
-	}
-	return groups
-}
-
-func yes(b bool) string {
-	if b {
-		return "Yes"
-	}
-	return "No"
-}
-
-// outcome says in words whether anything was applied.
-func outcome(o models.Outcome) string {
-	switch o {
-	case models.Applied:
-		return "Yes, as the problem document says."
-	case models.OutcomeUnknown:
-		return "Not known yet."
-	default:
-		return "No, unless the problem document says otherwise."
+		return c.Blob(http.StatusNotFound, typeHTML, html)
 	}
 }
