@@ -5,7 +5,7 @@ CREATE TABLE events (
     project_id  text COLLATE "C" NOT NULL,
     id          text COLLATE "C" NOT NULL,
     type        text        NOT NULL,
-    source      text        NOT NULL CHECK (source IN ('platform', 'api', 'scenario')),
+    source      text        NOT NULL, -- platform, api or scenario
     api_version text        NOT NULL,
     request_id  text        NOT NULL,
     body        bytea       NOT NULL,
