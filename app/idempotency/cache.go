@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/maypok86/otter/v2"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/botix-pro/platform/app/models"
@@ -25,14 +26,19 @@ const (
 	// it bounds what one key can make Redis hold, which also has the limits' counters
 	// and the queue's hints and evicts nothing: 5000 repeats a minute, some 60 MB.
 	maxCached = 4 << 10
+	// maxNear bounds what the answers take that a process keeps itself, in bytes.
+	maxNear = 16 << 20
+	// nearOverhead is what an entry takes beside its texts, in bytes, about.
+	nearOverhead = 512
 )
 
-// Cache keeps answers that were asked for again in Redis, where repeats find
-// them without PostgreSQL. An answer never changes between its commit and its
-// expiry, so the only questions are whether it is the same request's and the
-// same database's: whatever is not is a miss, and PostgreSQL decides. Losing the
-// cache costs speed only.
+// Cache keeps answers that were asked for again where repeats find them without
+// PostgreSQL: in this process, and in Redis for the others. An answer never
+// changes between its commit and its expiry, so the only questions are whether it
+// is the same request's and the same database's: whatever is not is a miss, and
+// PostgreSQL decides. Losing the cache costs speed only.
 type Cache struct {
+	near        *otter.Cache[string, *cached]
 	redis       *redispipe.Pipe
 	incarnation func() string
 	clock       clock.Clock
@@ -41,7 +47,24 @@ type Cache struct {
 
 // NewCache returns a cache. incarnation is [store.Store.Incarnation].
 func NewCache(redis *redispipe.Pipe, incarnation func() string, clk clock.Clock, log *slog.Logger) *Cache {
-	return &Cache{redis: redis, incarnation: incarnation, clock: clk, log: log}
+	return &Cache{
+		redis: redis, incarnation: incarnation, clock: clk, log: log,
+		near: otter.Must(&otter.Options[string, *cached]{
+			MaximumWeight: maxNear, Weigher: weigh, ExpiryCalculator: otter.ExpiryWriting[string, *cached](cacheFor),
+		}),
+	}
+}
+
+// weigh is about how many bytes an entry takes.
+func weigh(key string, entry *cached) uint32 {
+	size := nearOverhead + len(key) + len(entry.Answer.Body)
+	for name, values := range entry.Answer.Header {
+		size += len(name)
+		for _, value := range values {
+			size += len(value)
+		}
+	}
+	return uint32(size) //nolint:gosec // a body of maxCached and a few short headers
 }
 
 // cached is an answer as Redis keeps it.
@@ -62,19 +85,29 @@ func (c *Cache) find(ctx context.Context, op Operation) (result *Result, asOf st
 	if asOf = c.incarnation(); asOf == "" {
 		return nil, ""
 	}
-	get := redis.NewStringCmd(ctx, "GET", cacheKey(op.Project, op.Key))
-	if c.redis.Do(ctx, get) != nil {
-		return nil, asOf
-	}
-	var entry cached
-	if err := json.Unmarshal([]byte(get.Val()), &entry); err != nil {
-		c.log.WarnContext(ctx, "a cached answer cannot be read", "error", err)
-		return nil, asOf
-	}
-	if entry.Incarnation != asOf || !bytes.Equal(entry.Fingerprint, op.Fingerprint) || c.left(entry.ExpiresAt) <= 0 {
+	entry := c.look(ctx, cacheKey(op.Project, op.Key))
+	if entry == nil || entry.Incarnation != asOf || !bytes.Equal(entry.Fingerprint, op.Fingerprint) || c.left(entry.ExpiresAt) <= 0 {
 		return nil, asOf
 	}
 	return &Result{Answer: entry.Answer, Replayed: true, FirstRequestID: entry.RequestID}, asOf
+}
+
+// look returns what is cached under a key, nil if nothing is.
+func (c *Cache) look(ctx context.Context, key string) *cached {
+	if entry, ok := c.near.GetIfPresent(key); ok {
+		return entry
+	}
+	get := redis.NewStringCmd(ctx, "GET", key)
+	if c.redis.Do(ctx, get) != nil {
+		return nil
+	}
+	entry := &cached{}
+	if err := json.Unmarshal([]byte(get.Val()), entry); err != nil {
+		c.log.WarnContext(ctx, "a cached answer cannot be read", "error", err)
+		return nil
+	}
+	c.near.Set(key, entry)
+	return entry
 }
 
 // left is how long an answer with this expiry may still be taken from the cache.
@@ -88,15 +121,17 @@ func (c *Cache) keep(ctx context.Context, record *models.IdempotencyRecord, asOf
 	if c == nil || asOf == "" || record.Answer.Secret || len(record.Answer.Body) > maxCached || c.left(record.ExpiresAt) <= 0 {
 		return
 	}
-	value, err := json.Marshal(cached{
+	key, entry := cacheKey(record.ProjectID, record.Key), &cached{
 		Incarnation: asOf, Fingerprint: record.Fingerprint, ExpiresAt: record.ExpiresAt,
 		RequestID: record.RequestID, Answer: record.Answer,
-	})
+	}
+	c.near.Set(key, entry)
+	value, err := json.Marshal(entry)
 	if err != nil {
 		c.log.WarnContext(ctx, "an answer cannot be cached", "error", err)
 		return
 	}
-	set := redis.NewStatusCmd(ctx, "SET", cacheKey(record.ProjectID, record.Key), value,
+	set := redis.NewStatusCmd(ctx, "SET", key, value,
 		"PX", min(c.left(record.ExpiresAt), cacheFor).Milliseconds())
 	if err := c.redis.Do(ctx, set); err != nil {
 		c.log.DebugContext(ctx, "an answer was not cached", "error", err)

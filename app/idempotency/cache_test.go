@@ -74,6 +74,7 @@ func TestCachedAnswerNeedsNoDatabase(t *testing.T) {
 	b := setupAt(t, postgres.URL(localstack.DefaultDatabase))
 	_, want := b.answered(t, b.store.Incarnation)
 	require.NoError(t, postgres.Kill())
+	b.withCache(t, b.store.Incarnation, clock.System{}) // another server
 	result, err := b.engine.Run(t.Context(), b.operation("k", "body"), b.create("b"))
 	require.NoError(t, err)
 	require.Equal(t, want, result)
@@ -81,6 +82,38 @@ func TestCachedAnswerNeedsNoDatabase(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, known)
 	require.Equal(t, want, result)
+}
+
+// A server repeats what it has repeated before without PostgreSQL and without
+// Redis, and only as long as it could be taken from there, too.
+func TestServerKeepsWhatItRepeated(t *testing.T) {
+	t.Parallel()
+	postgres := testenv.PrivatePostgres(t)
+	b := setupAt(t, postgres.URL(localstack.DefaultDatabase))
+	incarnation, clk := "cluster/1", clock.NewManual(clock.System{}.Now())
+	client := b.withCache(t, func() string { return incarnation }, clk)
+	first, err := b.engine.Run(t.Context(), b.operation("k", "body"), b.create("a"))
+	require.NoError(t, err)
+	first.Replayed = true
+	b.requireReplay(t, first)
+	require.NoError(t, client.Del(t.Context(), b.cacheKey()).Err())
+	require.NoError(t, postgres.Kill())
+	repeat := func(body string) (idempotency.Result, error) {
+		return b.engine.Run(t.Context(), b.operation("k", body), b.create("b"))
+	}
+	result, err := repeat("body")
+	require.NoError(t, err)
+	require.Equal(t, first, result)
+
+	_, err = repeat("another body")
+	require.Equal(t, models.CodeServiceUnavailable, codeOf(t, err), "another request's is PostgreSQL's to judge")
+	incarnation = "cluster/2"
+	_, err = repeat("body")
+	require.Equal(t, models.CodeServiceUnavailable, codeOf(t, err), "another database's is worth nothing")
+	incarnation = "cluster/1"
+	clk.Advance(time.Hour - 30*time.Second)
+	_, err = repeat("body")
+	require.Equal(t, models.CodeServiceUnavailable, codeOf(t, err), "nearly expired, it is PostgreSQL's to judge")
 }
 
 // Whatever Redis holds that is not this very answer of this very database is a
@@ -99,6 +132,7 @@ func TestWhatDoesNotFitIsAMiss(t *testing.T) {
 			b := setup(t)
 			client, want := b.answered(t, b.store.Incarnation)
 			require.NoError(t, apply(t.Context(), client, b.cacheKey()))
+			b.withCache(t, b.store.Incarnation, clock.System{}) // another server: it has kept nothing itself
 			b.requireReplay(t, want)
 		})
 	}
