@@ -24,7 +24,7 @@ func New(s *store.Store, urls actions.URLChecker) *API { return &API{store: s, u
 func (a *API) Routes() []middleware.Route {
 	const read, write = models.ScopeRead, models.ScopeWrite
 	return []middleware.Route{
-		{Method: http.MethodPost, Path: "/contacts", Scope: write, Mutate: a.createContact},
+		{Method: http.MethodPost, Path: "/contacts", Scope: write, Mutate: a.createContact, WriteOnly: true},
 		{Method: http.MethodGet, Path: "/contacts", Scope: read, Read: a.listContacts},
 		{Method: http.MethodGet, Path: "/contacts/:id", Scope: read, Read: a.readContact},
 		{Method: http.MethodPatch, Path: "/contacts/:id", Scope: write, Mutate: a.updateContact},
@@ -50,7 +50,7 @@ func (a *API) Routes() []middleware.Route {
 		{Method: http.MethodGet, Path: "/runs/:id", Scope: read, Read: a.readRun},
 		{Method: http.MethodPost, Path: "/runs/:id/cancel", Scope: write, Mutate: a.cancelRun},
 
-		{Method: http.MethodPost, Path: "/events", Scope: write, Mutate: a.createEvent},
+		{Method: http.MethodPost, Path: "/events", Scope: write, Mutate: a.createEvent, WriteOnly: true},
 		{Method: http.MethodGet, Path: "/events", Scope: read, Read: a.listEvents},
 		{Method: http.MethodGet, Path: "/events/:id", Scope: read, Read: a.readEvent},
 

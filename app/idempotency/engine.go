@@ -29,10 +29,15 @@ type Operation struct {
 	Path        string // escaped, with the query, for people
 	RequestID   string // of this physical request
 	TTL         time.Duration
+	// WriteOnly: the execution reads nothing in its transaction, so that it can be
+	// carried out in one round trip, unseen whether the key is free.
+	WriteOnly bool
 }
 
 // Execution does the operation's work inside the transaction and returns its
-// answer. It is called at most once per [Engine.Run].
+// answer. It is called a second time, in a new transaction, when the first was
+// rolled back because nobody had looked whether the key is free: it must have no
+// effect but what it queues.
 type Execution func(ctx context.Context, tx *store.Tx) (models.Answer, error)
 
 // Result is how an operation was answered.
@@ -69,18 +74,66 @@ func NewEngine(
 // error, when there is one, is always a [*models.Error] about an operation of
 // which nothing was applied, unless its outcome says otherwise.
 func (e *Engine) Run(ctx context.Context, op Operation, execute Execution) (Result, error) {
-	tx, known, err := e.begin(ctx, op)
+	cached, asOf := e.cache.find(ctx, op)
+	if cached != nil {
+		return *cached, nil
+	}
+	if op.WriteOnly {
+		result, err := e.runUnseen(ctx, op, execute)
+		if !errors.Is(err, store.ErrNotClaimed) {
+			return result, err
+		}
+	}
+	tx, known, err := e.begin(ctx, op, asOf)
 	if tx == nil {
 		return known, err
 	}
 	defer tx.Rollback(ctx)
-	return e.execute(ctx, op, tx, execute)
+	result, err := e.carryOut(ctx, op, tx, execute)
+	if err != nil {
+		return e.failed(ctx, op, tx, err)
+	}
+	return result, nil
+}
+
+// runUnseen carries an operation out as if its key were free; the claim travels
+// with the commit, and keeps it from being applied if it is not. Whatever else
+// the caller could be told, a refusal included, depends on what has the key:
+// [store.ErrNotClaimed] asks to look it up, and to begin anew.
+func (e *Engine) runUnseen(ctx context.Context, op Operation, execute Execution) (Result, error) {
+	tx, err := e.store.BeginUnseen(ctx, op.Project)
+	if err != nil {
+		return Result{}, unseen(err)
+	}
+	defer tx.Rollback(ctx)
+	result, err := e.carryOut(ctx, op, tx, execute)
+	if errors.Is(err, store.ErrCommitUnknown) {
+		return e.settle(ctx, op, err)
+	}
+	return result, unseen(err)
+}
+
+// unseen is what an error means of which nothing was applied, while it is not
+// known what has the key.
+func unseen(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case store.IsUnavailable(err):
+		return unreached(err)
+	default:
+		return store.ErrNotClaimed
+	}
 }
 
 // Find answers an operation if that needs no execution. known is false when the
 // key is free; the operation must then be run.
 func (e *Engine) Find(ctx context.Context, op Operation) (result Result, known bool, err error) {
-	tx, result, err := e.begin(ctx, op)
+	cached, asOf := e.cache.find(ctx, op)
+	if cached != nil {
+		return *cached, true, nil
+	}
+	tx, result, err := e.begin(ctx, op, asOf)
 	if tx == nil {
 		return result, true, err
 	}
@@ -90,12 +143,8 @@ func (e *Engine) Find(ctx context.Context, op Operation) (result Result, known b
 
 // begin looks an operation's key up. It returns the transaction that holds a
 // free key, or else, with a nil transaction, what is already known: the answer
-// or the refusal.
-func (e *Engine) begin(ctx context.Context, op Operation) (*store.Tx, Result, error) {
-	cached, asOf := e.cache.find(ctx, op)
-	if cached != nil {
-		return nil, *cached, nil
-	}
+// or the refusal. asOf is [Cache.find]'s.
+func (e *Engine) begin(ctx context.Context, op Operation, asOf string) (*store.Tx, Result, error) {
 	tx, claim, err := e.store.BeginOperation(ctx, op.Project, op.Key)
 	if err != nil {
 		return nil, Result{}, unreached(err)
@@ -128,21 +177,23 @@ func replay(record *models.IdempotencyRecord) Result {
 	return Result{Answer: record.Answer, Replayed: true, FirstRequestID: record.RequestID}
 }
 
-func (e *Engine) execute(ctx context.Context, op Operation, tx *store.Tx, execute Execution) (Result, error) {
+// carryOut does the operation's work and commits it with its answer. After an
+// error nothing was applied, unless it is [store.ErrCommitUnknown].
+func (e *Engine) carryOut(ctx context.Context, op Operation, tx *store.Tx, execute Execution) (Result, error) {
 	answer, err := guarded(ctx, tx, execute)
 	if err != nil {
-		return e.storeRefusal(ctx, op, tx, err)
+		return Result{}, err
 	}
-	err = tx.CommitOperation(ctx, record(op, answer), op.TTL)
-	if err != nil {
-		return e.afterCommit(ctx, op, tx, err)
+	if err := tx.CommitOperation(ctx, record(op, answer), op.TTL); err != nil {
+		return Result{}, fmt.Errorf("commit: %w", err)
 	}
 	e.hint(tx.Lanes())
 	return Result{Answer: answer, FirstRequestID: op.RequestID}, nil
 }
 
-// afterCommit decides what a failed commit means.
-func (e *Engine) afterCommit(ctx context.Context, op Operation, tx *store.Tx, err error) (Result, error) {
+// failed decides what becomes of an operation that holds its key and was not
+// carried out, as far as anybody knows.
+func (e *Engine) failed(ctx context.Context, op Operation, tx *store.Tx, err error) (Result, error) {
 	if errors.Is(err, store.ErrKeyTaken) || errors.Is(err, store.ErrCommitUnknown) {
 		return e.settle(ctx, op, err)
 	}

@@ -32,6 +32,22 @@ type bundle struct {
 	store   *store.Store
 	engine  *idempotency.Engine
 	hints   atomic.Int64
+	// unseen: its operations say that they only write.
+	unseen bool
+}
+
+// bothWays runs a test of operations whose key is looked up first, and of ones
+// that are tried in one round trip.
+func bothWays(t *testing.T, test func(*testing.T, *bundle)) {
+	t.Helper()
+	for name, unseen := range map[string]bool{"looked up first": false, "unseen": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.unseen = unseen
+			test(t, b)
+		})
+	}
 }
 
 func setup(t *testing.T) *bundle {
@@ -86,7 +102,7 @@ func (b *bundle) operation(key, body string) idempotency.Operation {
 	fingerprint.Write([]byte(body))
 	return idempotency.Operation{
 		Project: b.project, Key: key, Method: http.MethodPost, Path: "/contacts",
-		Fingerprint: fingerprint.Sum(nil), RequestID: models.NewID(models.PrefixRequest, clock.System{}.Now()), TTL: time.Hour,
+		Fingerprint: fingerprint.Sum(nil), RequestID: models.NewID(models.PrefixRequest, clock.System{}.Now()), TTL: time.Hour, WriteOnly: b.unseen,
 	}
 }
 
@@ -138,7 +154,11 @@ func codeOf(t *testing.T, err error) models.Code {
 
 func TestRepeatIsReplayedByteForByte(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	bothWays(t, repeatIsReplayedByteForByte)
+}
+
+func repeatIsReplayedByteForByte(t *testing.T, b *bundle) {
+	t.Helper()
 	first := b.operation("k", "body")
 	done, err := b.engine.Run(t.Context(), first, b.create("a"))
 	require.NoError(t, err)
@@ -155,7 +175,11 @@ func TestRepeatIsReplayedByteForByte(t *testing.T) {
 
 func TestConcurrentRequestsWithOneKeyHaveOneEffect(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	bothWays(t, concurrentRequestsWithOneKeyHaveOneEffect)
+}
+
+func concurrentRequestsWithOneKeyHaveOneEffect(t *testing.T, b *bundle) {
+	t.Helper()
 	other := newEngine(openStore(t, testenv.DatabaseURL(t)), &b.hints) // a second server
 	var wg sync.WaitGroup
 	var created, replayed, running atomic.Int64
@@ -203,7 +227,11 @@ func TestRunningOperationRefusesAtOnce(t *testing.T) {
 
 func TestKeyBelongsToItsRequest(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	bothWays(t, keyBelongsToItsRequest)
+}
+
+func keyBelongsToItsRequest(t *testing.T, b *bundle) {
+	t.Helper()
 	_, err := b.engine.Run(t.Context(), b.operation("k", "body"), b.create("a"))
 	require.NoError(t, err)
 	_, err = b.engine.Run(t.Context(), b.operation("k", "other"), b.create("b"))
@@ -225,7 +253,11 @@ func TestKeysOfTwoProjectsNeverMeet(t *testing.T) {
 // operation but its answer, and replays as that answer.
 func TestBusinessRefusalIsStoredAlone(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	bothWays(t, businessRefusalIsStoredAlone)
+}
+
+func businessRefusalIsStoredAlone(t *testing.T, b *bundle) {
+	t.Helper()
 	_, err := b.engine.Run(t.Context(), b.operation("k1", "body"), b.create("taken"))
 	require.NoError(t, err)
 
@@ -255,23 +287,28 @@ func TestWhatIsNotStoredLeavesTheKeyFree(t *testing.T) {
 	for name, failure := range failures {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setup(t)
-			_, err := b.engine.Run(t.Context(), b.operation("k", "body"), func(ctx context.Context, tx *store.Tx) (models.Answer, error) {
-				_, _ = b.create("a")(ctx, tx)
-				return models.Answer{}, failure.fail()
-			})
-			require.Equal(t, failure.code, codeOf(t, err))
-			require.Equal(t, effects{}, b.effects(t))
+			bothWays(t, func(t *testing.T, b *bundle) {
+				_, err := b.engine.Run(t.Context(), b.operation("k", "body"), func(ctx context.Context, tx *store.Tx) (models.Answer, error) {
+					_, _ = b.create("a")(ctx, tx)
+					return models.Answer{}, failure.fail()
+				})
+				require.Equal(t, failure.code, codeOf(t, err))
+				require.Equal(t, effects{}, b.effects(t))
 
-			_, err = b.engine.Run(t.Context(), b.operation("k", "corrected"), b.create("a"))
-			require.NoError(t, err)
+				_, err = b.engine.Run(t.Context(), b.operation("k", "corrected"), b.create("a"))
+				require.NoError(t, err)
+			})
 		})
 	}
 }
 
 func TestExpiredKeyNeverExecutesUntilItIsForgotten(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	bothWays(t, expiredKeyNeverExecutesUntilItIsForgotten)
+}
+
+func expiredKeyNeverExecutesUntilItIsForgotten(t *testing.T, b *bundle) {
+	t.Helper()
 	_, err := b.engine.Run(t.Context(), b.operation("k", "body"), b.create("a"))
 	require.NoError(t, err)
 
@@ -305,16 +342,17 @@ func TestForgottenKeyTakesARefusal(t *testing.T) {
 	for name, refusal := range refusals {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setup(t)
-			_, err := b.engine.Run(t.Context(), b.operation("k", "body"), b.create("taken"))
-			require.NoError(t, err)
-			b.age(t, "7 days 1 second")
-			refused, err := b.engine.Run(t.Context(), b.operation("k", "other"), refusal(b))
-			require.NoError(t, err)
-			require.GreaterOrEqual(t, refused.Answer.Status, 400)
-			again, err := b.engine.Run(t.Context(), b.operation("k", "other"), refusal(b))
-			require.NoError(t, err)
-			require.True(t, again.Replayed)
+			bothWays(t, func(t *testing.T, b *bundle) {
+				_, err := b.engine.Run(t.Context(), b.operation("k", "body"), b.create("taken"))
+				require.NoError(t, err)
+				b.age(t, "7 days 1 second")
+				refused, err := b.engine.Run(t.Context(), b.operation("k", "other"), refusal(b))
+				require.NoError(t, err)
+				require.GreaterOrEqual(t, refused.Answer.Status, 400)
+				again, err := b.engine.Run(t.Context(), b.operation("k", "other"), refusal(b))
+				require.NoError(t, err)
+				require.True(t, again.Replayed)
+			})
 		})
 	}
 }
@@ -324,6 +362,7 @@ func TestUnreachableDatabaseSpeaksOfThisRequestOnly(t *testing.T) {
 	t.Parallel()
 	postgres := testenv.PrivatePostgres(t)
 	b := setupAt(t, postgres.URL(localstack.DefaultDatabase))
+	b.unseen = true // unlike one that looks first, it has only one round trip to notice
 	require.NoError(t, postgres.Kill())
 	_, err := b.engine.Run(t.Context(), b.operation("k", "body"), b.create("a"))
 	require.Equal(t, models.CodeServiceUnavailable, codeOf(t, err))
@@ -377,26 +416,34 @@ func (b *bundle) age(t *testing.T, ago string) {
 // connection what the database decided, and says that.
 func TestLostCommitIsSettled(t *testing.T) {
 	t.Parallel()
+	committed := func(t *testing.T, result idempotency.Result, err error) {
+		t.Helper()
+		require.NoError(t, err)
+		require.False(t, result.Replayed, "it is the first answer, not a repeat")
+		require.Equal(t, http.StatusCreated, result.Answer.Status)
+	}
+	rolledBack := func(t *testing.T, _ idempotency.Result, err error) {
+		t.Helper()
+		require.Equal(t, models.CodeServiceUnavailable, codeOf(t, err))
+		require.Equal(t, models.NotApplied, models.AsError(err).Applied())
+	}
 	tests := map[string]struct {
 		deliver bool // whether COMMIT still reaches PostgreSQL
+		unseen  bool
 		check   func(*testing.T, idempotency.Result, error)
 		want    effects
 	}{
-		"committed": {true, func(t *testing.T, result idempotency.Result, err error) {
-			require.NoError(t, err)
-			require.False(t, result.Replayed, "it is the first answer, not a repeat")
-			require.Equal(t, http.StatusCreated, result.Answer.Status)
-		}, effects{1, 1, 1, 1}},
-		"rolled back": {false, func(t *testing.T, _ idempotency.Result, err error) {
-			require.Equal(t, models.CodeServiceUnavailable, codeOf(t, err))
-			require.Equal(t, models.NotApplied, models.AsError(err).Applied())
-		}, effects{}},
+		"committed":           {true, false, committed, effects{1, 1, 1, 1}},
+		"committed, unseen":   {true, true, committed, effects{1, 1, 1, 1}},
+		"rolled back":         {false, false, rolledBack, effects{}},
+		"rolled back, unseen": {false, true, rolledBack, effects{}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			proxy := newCommitCutter(t, testenv.DatabaseURL(t), test.deliver)
 			b := setupAt(t, proxy.url)
+			b.unseen = test.unseen
 			_, err := b.engine.Run(t.Context(), b.operation("warm-up", "body"), func(context.Context, *store.Tx) (models.Answer, error) {
 				return models.Answer{}, models.Invalid()
 			})

@@ -83,7 +83,7 @@ func (e *Endpoints) idempotent(route Route) echo.HandlerFunc {
 		defer content.close()
 		request.Body, request.Open = content.memory, content.reader
 		c.Set(keyOperation, true)
-		return e.run(c, operation(c, key, request, fingerprint.Sum(nil)), request, route)
+		return e.run(c, operation(c, key, request, fingerprint.Sum(nil), route), request, route)
 	}
 }
 
@@ -118,11 +118,11 @@ func (e *Endpoints) answer(ctx context.Context, op idempotency.Operation, reques
 	return e.engine.Run(ctx, op, execution(request, route.Mutate))
 }
 
-func operation(c echo.Context, key string, request *Request, fingerprint []byte) idempotency.Operation {
+func operation(c echo.Context, key string, request *Request, fingerprint []byte, route Route) idempotency.Operation {
 	r := c.Request()
 	return idempotency.Operation{
 		Project: request.Project(), Key: key, Method: r.Method, Path: models.Cut(r.URL.RequestURI(), maxShownPath), RequestID: request.ID,
-		Fingerprint: fingerprint, TTL: request.Caller.Plan.Limits.IdempotencyTTL(),
+		Fingerprint: fingerprint, TTL: request.Caller.Plan.Limits.IdempotencyTTL(), WriteOnly: route.WriteOnly,
 	}
 }
 

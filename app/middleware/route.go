@@ -49,9 +49,9 @@ type Result struct {
 // Read answers a request that changes nothing.
 type Read func(ctx context.Context, r *Request) (Result, error)
 
-// Mutation carries out a request inside its transaction, at most once per
-// idempotency key. What it queued is committed together with its result; an
-// error rolls everything back.
+// Mutation carries out a request inside its transaction. What it queued is
+// committed together with its result, at most once per idempotency key; an error
+// rolls everything back. It has no other effect, so that it can be called again.
 type Mutation func(ctx context.Context, tx *store.Tx, r *Request) (Result, error)
 
 // Prepare does what a mutation needs done before its transaction: asking
@@ -67,6 +67,9 @@ type Route struct {
 	Scope  models.Scope // empty: any key may
 	Read   Read
 	Mutate Mutation
+	// WriteOnly: Mutate reads nothing through the transaction. It is then carried
+	// out in one round trip, and may be called twice.
+	WriteOnly bool
 	// Prepare, optional, comes before Mutate.
 	Prepare Prepare
 	// MaxBody is how many bytes the body may have, where that is more than 1 MiB.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"slices"
@@ -16,6 +17,7 @@ import (
 // SQLSTATE classes and codes, PostgreSQL appendix A.
 const (
 	sqlUniqueViolation = "23505"
+	sqlNullViolation   = "23502"
 	sqlUndefinedTable  = "42P01"
 	keyConstraint      = "idempotency_keys_pkey"
 )
@@ -46,6 +48,17 @@ func translate(err error) error {
 func isKeyCollision(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && pg.Code == sqlUniqueViolation && pg.ConstraintName == keyConstraint
+}
+
+// unclaimed tells an operation whose key was not to be had from one that failed
+// though it was.
+func unclaimed(err error) error {
+	var pg *pgconn.PgError
+	unheld := errors.As(err, &pg) && pg.Code == sqlNullViolation && pg.TableName == keysTable
+	if unheld || isKeyCollision(err) {
+		return fmt.Errorf("%w: %w", ErrNotClaimed, err)
+	}
+	return err
 }
 
 // isUndefinedTable reports whether a statement named a table that is gone.

@@ -175,13 +175,15 @@ func (f ContactFilter) narrow(q *gorm.DB) *gorm.DB {
 }
 
 // A transaction's beginning is published a moment after it is taken: nothing
-// younger than the margin is shown.
+// younger than that is shown. What it writes may carry a time that is earlier by
+// the margin.
 const sqlHorizon = `
-	SELECT date_trunc('milliseconds', least(min(xact_start), clock_timestamp() - interval '100 milliseconds'))
+	SELECT date_trunc('milliseconds', least(min(xact_start), clock_timestamp() - interval '100 milliseconds') - ` + timeMargin + `)
 	FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'botix-%' AND pid <> pg_backend_pid()`
 
 // horizon is before the beginning of every transaction of ours that is still
-// open. What a transaction writes carries its beginning as updated_at, so a poll
+// open. What a transaction writes carries its beginning, or an estimate not
+// earlier than the margin, as updated_at, so a poll
 // that ends at the horizon, and remembers the latest updated_at it saw, never
 // steps over a row that was not committed yet. It is read before the rows are:
 // whatever ends in between is then among them.

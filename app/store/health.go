@@ -253,7 +253,7 @@ func selectRows[T any](ctx context.Context, s *Store, sql string, args ...any) (
 // returns its row, if there is one, in a value of one column or a struct of
 // several.
 func queryOne[T any](ctx context.Context, tx *Tx, sql string, args ...any) (value T, found bool, err error) {
-	err = native(tx.conn, func(c *pgx.Conn) error {
+	err = tx.native(func(c *pgx.Conn) error {
 		rows, err := c.Query(ctx, sql, args...)
 		if err != nil {
 			return err

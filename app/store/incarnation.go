@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/botix-pro/platform/internal/clock"
 )
 
 // The cluster, its timeline (a failover or a restore to an earlier moment begins
@@ -14,10 +16,18 @@ const sqlIncarnation = `
 	SELECT concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
 	       left(pg_walfile_name(pg_current_wal_lsn()), 8),
 	       (SELECT oid FROM pg_database WHERE datname = current_database()),
-	       (SELECT id FROM installation))`
+	       (SELECT id FROM installation)), clock_timestamp()`
 
 // incarnationTimeout bounds what a new connection waits for it.
 const incarnationTimeout = 5 * time.Second
+
+// knowledge is what a database says of itself.
+type knowledge struct {
+	incarnation string
+	// ahead is how far its clock is ahead of ours when a question arrives that is
+	// sent now.
+	ahead time.Duration
+}
 
 // Incarnation tells the database's present history from every other one that may
 // stand or have stood at the same address: another cluster, a copy, or this one
@@ -26,10 +36,21 @@ const incarnationTimeout = 5 * time.Second
 //
 // Every new connection asks for it, and so does [Store.LearnIncarnation].
 func (s *Store) Incarnation() string {
-	if known := s.incarnation.Load(); known != nil {
-		return *known
+	if known := s.known.Load(); known != nil {
+		return known.incarnation
 	}
 	return ""
+}
+
+// estimate is the time of a transaction that is sent at this moment, by the
+// database's clock and cut to milliseconds, as far as it can be told without
+// asking. The transaction itself has to check it.
+func (s *Store) estimate() (at time.Time, known bool) {
+	k := s.known.Load()
+	if k == nil {
+		return time.Time{}, false
+	}
+	return clock.System{}.Now().Add(k.ahead).Truncate(time.Millisecond), true
 }
 
 // LearnIncarnation asks again: behind a pooler the server can change without a
@@ -37,7 +58,7 @@ func (s *Store) Incarnation() string {
 func (s *Store) LearnIncarnation(ctx context.Context) {
 	err := s.withConn(ctx, func(c *pgx.Conn) error { return s.learnFrom(ctx, c) })
 	if err != nil {
-		s.forgetIncarnation()
+		s.known.Store(nil)
 	}
 }
 
@@ -46,16 +67,17 @@ func (s *Store) LearnIncarnation(ctx context.Context) {
 func (s *Store) learnFrom(ctx context.Context, c *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, incarnationTimeout)
 	defer cancel()
-	var incarnation string
-	if err := c.QueryRow(ctx, sqlIncarnation).Scan(&incarnation); err != nil {
-		s.forgetIncarnation()
+	var k knowledge
+	var its time.Time
+	sent := clock.System{}.Now()
+	if err := c.QueryRow(ctx, sqlIncarnation).Scan(&k.incarnation, &its); err != nil {
+		s.known.Store(nil)
 		if c.IsClosed() {
 			return fmt.Errorf("ask for the incarnation: %w", err)
 		}
 		return nil
 	}
-	s.incarnation.Store(&incarnation)
+	k.ahead = its.Sub(sent)
+	s.known.Store(&k)
 	return nil
 }
-
-func (s *Store) forgetIncarnation() { s.incarnation.Store(nil) }

@@ -44,7 +44,7 @@ func (tx *Tx) SaveJobRows(ctx context.Context, job string, chunks iter.Seq2[[][]
 		total += len(rows)
 		return []any{string(tx.project), job, total - len(rows), rows}, nil
 	})
-	err = native(tx.conn, func(c *pgx.Conn) error {
+	err = tx.native(func(c *pgx.Conn) error {
 		_, err := c.CopyFrom(ctx, pgx.Identifier{"job_rows"}, []string{"project_id", "job_id", "first", "rows"}, source)
 		return err
 	})
@@ -60,7 +60,7 @@ func (tx *Tx) SaveJobRows(ctx context.Context, job string, chunks iter.Seq2[[][]
 
 // JobRows returns the chunk of a job's rows that begins at the row number first.
 func (tx *Tx) JobRows(ctx context.Context, job string, first int) (rows [][]byte, err error) {
-	err = native(tx.conn, func(c *pgx.Conn) error {
+	err = tx.native(func(c *pgx.Conn) error {
 		return c.QueryRow(ctx, sqlJobRows, string(tx.project), job, first).Scan(&rows)
 	})
 	if err != nil {

@@ -44,10 +44,18 @@ const (
 	sqlForgetKey = `
 		DELETE FROM idempotency_keys
 		WHERE project_id = $1 AND key = $2 AND expires_at + make_interval(secs => $3) <= clock_timestamp()`
+	// Ahead of everything else that the operation writes: without the lock, or
+	// with a time that is not the transaction's, there is no status, which ends
+	// the transaction there and then; so does a row that has the key already.
 	sqlStoreKey = `
 		INSERT INTO idempotency_keys
 		       (project_id, key, fingerprint, method, path, request_id, status, headers, body, sealed, completed_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock_timestamp(), clock_timestamp() + make_interval(secs => $11))`
+		VALUES ($1, $2, $3, $4, $5, $6,
+		        CASE WHEN pg_try_advisory_xact_lock($12) AND $13 BETWEEN now() - ` + timeMargin + ` AND now() + ` + timeMargin + ` THEN $7::int END,
+		        $8, $9, $10, clock_timestamp(), clock_timestamp() + make_interval(secs => $11))`
+	// timeMargin is how far the time of what a transaction writes may be from the
+	// transaction's beginning.
+	timeMargin = `interval '100 milliseconds'`
 )
 
 // BeginOperation opens the transaction of a mutating request: it tries the
@@ -73,13 +81,33 @@ func (s *Store) BeginOperation(ctx context.Context, project models.ProjectID, ke
 	return tx, claim, nil
 }
 
+// BeginUnseen prepares the transaction of a mutating request that only writes:
+// nothing is sent before [Tx.CommitOperation], which claims the key as well. Its
+// reads fail. The caller must end the transaction. It returns [ErrNotClaimed]
+// while the database's time is not known.
+func (s *Store) BeginUnseen(ctx context.Context, project models.ProjectID) (*Tx, error) {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("take a connection: %w", err)
+	}
+	tx := &Tx{store: s, conn: conn, project: project, unseen: true}
+	now, known := s.estimate() // after the wait for a connection
+	if !known {
+		tx.release()
+		return nil, ErrNotClaimed
+	}
+	tx.now = now
+	return tx, nil
+}
+
 // CommitOperation stores the record with everything that was queued and
 // commits, in one round trip; the answer can be replayed for ttl from then on.
 // Errors:
 //   - [*models.Error]: a constraint that the caller's data violated; the
 //     transaction is back at its beginning, holds the key, and may be committed
 //     with a record of that error.
-//   - [ErrKeyTaken], [ErrCommitUnknown]: see there; the transaction is over.
+//   - [ErrKeyTaken], [ErrNotClaimed], [ErrCommitUnknown]: see there; the
+//     transaction is over.
 //   - anything else: nothing was applied.
 func (tx *Tx) CommitOperation(ctx context.Context, record *models.IdempotencyRecord, ttl time.Duration) error {
 	headers, err := json.Marshal(record.Answer.Header)
@@ -93,13 +121,14 @@ func (tx *Tx) CommitOperation(ctx context.Context, record *models.IdempotencyRec
 	if record.Answer.Secret {
 		body = tx.store.box.Seal(body, secretOwner(keysTable, tx.project, record.Key))
 	}
-	closing := &pgx.Batch{}
+	claim := &pgx.Batch{}
 	if tx.forgotten {
-		closing.Queue(sqlForgetKey, string(tx.project), record.Key, models.TombstoneRetention.Seconds())
+		claim.Queue(sqlForgetKey, string(tx.project), record.Key, models.TombstoneRetention.Seconds())
 	}
-	closing.Queue(sqlStoreKey, string(tx.project), record.Key, record.Fingerprint, record.Method, record.Path,
-		record.RequestID, record.Answer.Status, headers, body, record.Answer.Secret, ttl.Seconds())
-	return translate(tx.flush(ctx, closing))
+	claim.Queue(sqlStoreKey, string(tx.project), record.Key, record.Fingerprint, record.Method, record.Path,
+		record.RequestID, record.Answer.Status, headers, body, record.Answer.Secret, ttl.Seconds(),
+		lockNumber(tx.project, record.Key), tx.now)
+	return translate(tx.flush(ctx, claim))
 }
 
 // Forget makes the commit remove the key's tombstone, whose time is over,

@@ -176,7 +176,7 @@ func (s *Store) dropEvents(ctx context.Context, project models.ProjectID, after 
 // agrees to, and commits.
 func (tx *Tx) dropLocked(ctx context.Context, limit int, drop, lock string, args ...any) (last string, err error) {
 	var ids []string
-	err = native(tx.conn, func(c *pgx.Conn) error {
+	err = tx.native(func(c *pgx.Conn) error {
 		rows, err := c.Query(ctx, lock, args...)
 		if err != nil {
 			return err

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -53,10 +54,10 @@ var sessionSettings = map[string]string{
 
 // Store answers questions about the database. It is safe for concurrent use.
 type Store struct {
-	db          *sql.DB
-	gorm        *gorm.DB
-	box         *seal.Box
-	incarnation atomic.Pointer[string] // nil: not known
+	db    *sql.DB
+	gorm  *gorm.DB
+	box   *seal.Box
+	known atomic.Pointer[knowledge] // nil: nothing
 }
 
 // Open connects to PostgreSQL and checks that it answers. The box encrypts
@@ -98,11 +99,20 @@ func openPool(cfg Config, connected func(context.Context, *pgx.Conn) error) (*sq
 	}
 	conn.RuntimeParams["application_name"] = cfg.Application
 	conn.ConnectTimeout = 5 * time.Second
-	db := stdlib.OpenDB(*conn, stdlib.OptionAfterConnect(connected))
+	db := stdlib.OpenDB(*conn, stdlib.OptionAfterConnect(connected), stdlib.OptionResetSession(intact))
 	db.SetMaxOpenConns(cfg.MaxConns)
 	db.SetMaxIdleConns(cfg.MaxConns)
 	db.SetConnMaxLifetime(30 * time.Minute)
 	return db, nil
+}
+
+// intact keeps a connection that the server has ended from being used again: a
+// transaction sent on it whole would leave its outcome unknown.
+func intact(_ context.Context, c *pgx.Conn) error {
+	if broken(c.PgConn().Conn()) {
+		return driver.ErrBadConn
+	}
+	return nil
 }
 
 // OpenUnbounded opens a pool whose sessions have the server's own settings

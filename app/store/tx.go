@@ -25,6 +25,15 @@ var ErrCommitUnknown = errors.New("the answer to COMMIT was lost")
 // Nothing was applied; a fresh look-up finds what that operation answered.
 var ErrKeyTaken = errors.New("another operation stored this idempotency key first")
 
+// ErrNotClaimed is returned when a transaction that was to claim its key with
+// its only round trip did not get it: somebody holds it, or has stored an answer
+// with it, or the estimate of the time was off. Nothing was applied, and
+// [Store.BeginOperation] tells which it was.
+var ErrNotClaimed = errors.New("the idempotency key could not be claimed unseen")
+
+// errNotBegun is what a read gets in a transaction that begins with its commit.
+var errNotBegun = fmt.Errorf("%w: the operation reads before it writes", ErrNotClaimed)
+
 // errRolledBack: in an aborted transaction COMMIT reports ROLLBACK and no error.
 var errRolledBack = errors.New("COMMIT was answered with ROLLBACK")
 
@@ -49,6 +58,9 @@ type Tx struct {
 	conn    *sql.Conn // nil once ended
 	project models.ProjectID
 	now     time.Time
+	// unseen: it begins with its commit, which claims its key as well.
+	unseen bool
+	begun  bool
 	// forgotten: the key has a tombstone that has to make way.
 	forgotten bool
 	queue     []statement
@@ -101,7 +113,7 @@ func (s *Store) begin(ctx context.Context, project models.ProjectID, batch *pgx.
 	if err != nil {
 		return nil, fmt.Errorf("take a connection: %w", err)
 	}
-	tx := &Tx{store: s, conn: conn, project: project}
+	tx := &Tx{store: s, conn: conn, project: project, begun: true}
 	opening := &pgx.Batch{}
 	opening.Queue(sqlBegin)
 	opening.QueuedQueries = append(opening.QueuedQueries, batch.QueuedQueries...)
@@ -116,7 +128,8 @@ func (s *Store) begin(ctx context.Context, project models.ProjectID, batch *pgx.
 func (tx *Tx) Project() models.ProjectID { return tx.project }
 
 // Now is the transaction's beginning by the database's clock, in UTC and cut to
-// milliseconds: the one time of everything that the transaction writes.
+// milliseconds: the one time of everything that the transaction writes. In one
+// that begins with its commit it is an estimate, which the commit checks.
 func (tx *Tx) Now() time.Time { return tx.now.UTC() }
 
 // Lanes are the endpoints that got a delivery in this transaction, and the kinds
@@ -128,6 +141,9 @@ func (tx *Tx) Lanes() []Lane { return tx.lanes }
 func (tx *Tx) read(ctx context.Context) *gorm.DB {
 	session := tx.store.gorm.Session(&gorm.Session{NewDB: true, Context: ctx})
 	session.Statement.ConnPool = tx.conn
+	if !tx.begun {
+		_ = session.AddError(errNotBegun)
+	}
 	return session
 }
 
@@ -147,7 +163,7 @@ func (tx *Tx) sendQueued(ctx context.Context) error {
 	batch := &pgx.Batch{}
 	tx.queueOn(batch)
 	tx.queue = nil
-	return tx.send(ctx, batch)
+	return tx.native(func(c *pgx.Conn) error { return c.SendBatch(ctx, batch).Close() })
 }
 
 func (tx *Tx) queueOn(batch *pgx.Batch) {
@@ -159,16 +175,21 @@ func (tx *Tx) queueOn(batch *pgx.Batch) {
 	}
 }
 
-// flush sends the queue, the closing statements and COMMIT in one round trip.
+// flush sends the claim's statements, the queue and COMMIT in one round trip.
 // After an error that a caller can be told about the transaction is back at its
-// beginning and may be flushed again; after any other it is over.
-func (tx *Tx) flush(ctx context.Context, closing *pgx.Batch) error {
+// beginning and may be flushed again; after any other it is over, and so is one
+// that began unseen.
+func (tx *Tx) flush(ctx context.Context, claim *pgx.Batch) error {
 	batch := &pgx.Batch{}
-	batch.Queue(sqlSavepoint)
+	if tx.unseen {
+		batch.Queue(sqlBegin)
+	} else {
+		batch.Queue(sqlSavepoint)
+	}
+	batch.QueuedQueries = append(batch.QueuedQueries, claim.QueuedQueries...)
 	tx.queueOn(batch)
-	batch.QueuedQueries = append(batch.QueuedQueries, closing.QueuedQueries...)
 	batch.Queue(sqlCommit).Exec(committed)
-	tx.queue, tx.lanes = nil, slices.Clone(tx.works)
+	tx.queue, tx.lanes, tx.begun = nil, slices.Clone(tx.works), true
 	err := tx.send(ctx, batch)
 	if err == nil {
 		tx.release()
@@ -199,6 +220,10 @@ func (tx *Tx) afterFailure(ctx context.Context, err error) error {
 		tx.discard()
 		return fmt.Errorf("%w: %w", ErrCommitUnknown, err)
 	}
+	if tx.unseen {
+		tx.Rollback(ctx)
+		return unclaimed(err)
+	}
 	if isKeyCollision(err) {
 		tx.Rollback(ctx)
 		return ErrKeyTaken
@@ -226,6 +251,10 @@ func (tx *Tx) Rollback(ctx context.Context) {
 	if tx.conn == nil {
 		return
 	}
+	if !tx.begun {
+		tx.release()
+		return
+	}
 	if err := tx.one(ctx, sqlRollback); err != nil {
 		tx.discard()
 		return
@@ -238,6 +267,14 @@ func (tx *Tx) one(ctx context.Context, sql string) error {
 		_, err := c.Exec(ctx, sql)
 		return err
 	})
+}
+
+// native gives fn the transaction's own connection, for what it reads.
+func (tx *Tx) native(fn func(*pgx.Conn) error) error {
+	if !tx.begun {
+		return errNotBegun
+	}
+	return native(tx.conn, fn)
 }
 
 // send runs a batch and reads every result of it.

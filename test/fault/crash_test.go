@@ -85,6 +85,7 @@ func (s *site) typical(t *testing.T, url string) time.Duration {
 func TestServerFrozenMidOperationFreesItsKeys(t *testing.T) {
 	t.Parallel() // with the server that is cut off: both mostly wait
 	s := newSite(t)
+	s.upserts = true
 	s.unlimited(t)
 	steady, victim := programs.StartServer(t, s.env), programs.StartServer(t, s.env)
 	s.insist(t, "warm-up", `{}`, victim.URL)

@@ -140,42 +140,53 @@ func problemOf(t *testing.T, answer programs.Answer) (p problem) {
 
 // The connection between server and PostgreSQL ends at every byte of what
 // PostgreSQL answers in an operation, and at every tenth or so of what it is
-// asked: before the transaction, between its statements, within the batch that
-// ends in COMMIT, and after COMMIT was sent and before its answer. The server
-// finds out or says that it does not know; what it says is true, and the repeat
-// through another server finds or makes exactly one effect.
+// asked, whether the operation takes one round trip or two: before the
+// transaction, between its statements, within the batch that ends in COMMIT, and
+// after COMMIT was sent and before its answer. The server finds out or says that
+// it does not know; what it says is true, and the repeat through another server
+// finds or makes exactly one effect.
 func TestPostgresConnectionCutAtEveryByte(t *testing.T) {
-	const most = 350 // runs of each direction
-	for _, direction := range []string{upstream, downstream} {
-		s := newSite(t)
-		s.unlimited(t)
-		proxy, env := s.ownWayToPostgres(t)
-		scissors, ok := poison(t, proxy, direction, kindCut, nil).(*cut)
-		require.True(t, ok)
-		victim, steady := programs.StartServer(t, env), programs.StartServer(t, s.env)
-		whole := s.bytesOfAnOperation(t, victim, scissors)
-		var tally tally
-		settled, rolledBack := 0, 0
-		runs := min(whole, most)
-		for run := range runs {
-			key := fmt.Sprintf("byte-%d", run)
-			s.insist(t, "warm-"+key, `{}`, victim.URL) // its connection and statements are ready
-			scissors.arm(1 + run*whole/runs)
-			first, ok := s.try(t.Context(), victim.URL, key, bodyOf(key))
-			_, fired := scissors.disarm()
-			require.True(t, ok, "the client's own connection was whole")
-			settled += one(fired && first.Status == http.StatusCreated)
-			rolledBack += one(first.Status != http.StatusCreated && problemOf(t, first).Scope == "operation")
-			tally.verdict(t, first, ok, s.insist(t, key, bodyOf(key), steady.URL))
+	for _, upserts := range []bool{false, true} {
+		for _, direction := range []string{upstream, downstream} {
+			s := newSite(t)
+			s.upserts = upserts
+			s.unlimited(t)
+			s.cutAtEveryByte(t, direction)
 		}
-		t.Logf("%s, %d bytes: %s; %d cut and found committed, %d found rolled back", direction, whole, &tally, settled, rolledBack)
-		require.NotZero(t, tally.notApplied-rolledBack, "some cuts came before the transaction")
-		require.NotZero(t, rolledBack, "some came within it")
-		if direction == downstream {
-			require.NotZero(t, settled, "and some took COMMIT's answer")
-		}
-		s.requireOneEffectEach(t, 2*runs+warmUps)
 	}
+}
+
+func (s *site) cutAtEveryByte(t *testing.T, direction string) {
+	t.Helper()
+	const most = 350
+	proxy, env := s.ownWayToPostgres(t)
+	scissors, ok := poison(t, proxy, direction, kindCut, nil).(*cut)
+	require.True(t, ok)
+	victim, steady := programs.StartServer(t, env), programs.StartServer(t, s.env)
+	whole := s.bytesOfAnOperation(t, victim, scissors)
+	var tally tally
+	settled, rolledBack := 0, 0
+	runs := min(whole, most)
+	for run := range runs {
+		key := fmt.Sprintf("byte-%d", run)
+		s.insist(t, "warm-"+key, `{}`, victim.URL) // its connection and statements are ready
+		scissors.arm(1 + run*whole/runs)
+		first, ok := s.try(t.Context(), victim.URL, key, bodyOf(key))
+		_, fired := scissors.disarm()
+		require.True(t, ok, "the client's own connection was whole")
+		settled += one(fired && first.Status == http.StatusCreated)
+		rolledBack += one(first.Status != http.StatusCreated && problemOf(t, first).Scope == "operation")
+		tally.verdict(t, first, ok, s.insist(t, key, bodyOf(key), steady.URL))
+	}
+	t.Logf("upserts: %t, %s, %d bytes: %s; %d cut and found committed, %d found rolled back", s.upserts, direction, whole, &tally, settled, rolledBack)
+	require.Equal(t, s.upserts, tally.notApplied > rolledBack, "only with two round trips some cuts come before COMMIT was sent")
+	if s.upserts || direction == upstream {
+		require.NotZero(t, rolledBack, "some came within it")
+	}
+	if direction == downstream {
+		require.NotZero(t, settled, "and some took COMMIT's answer")
+	}
+	s.requireOneEffectEach(t, 2*runs+warmUps)
 }
 
 // ownWayToPostgres is a proxy to the site's PostgreSQL, and the environment of
@@ -250,6 +261,7 @@ func TestServerCutOffMidOperationFreesItsKeys(t *testing.T) {
 	t.Parallel() // with the frozen server: both mostly wait
 	const clients, spread = 16, 120 * time.Millisecond
 	s := newSite(t)
+	s.upserts = true
 	s.unlimited(t)
 	proxy, env := s.ownWayToPostgres(t)
 	victim, steady := programs.StartServer(t, env), programs.StartServer(t, s.env)
@@ -263,7 +275,7 @@ func TestServerCutOffMidOperationFreesItsKeys(t *testing.T) {
 		wg.Go(func() {
 			pause(time.Duration(client) * spread / clients)
 			begin := time.Now() // this client has no deadline of its own
-			firsts[client], _ = programs.Post(t.Context(), victim.URL, s.demo.APIKey, key(client), bodyOf(key(client)))
+			firsts[client], _ = s.send(t.Context(), victim.URL+contactsPath, key(client), bodyOf(key(client)))
 			took[client] = time.Since(begin)
 		})
 	}

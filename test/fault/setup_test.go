@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -34,6 +35,9 @@ type site struct {
 	env      []string
 	demo     demo.Credentials
 
+	// upserts: operations on contacts are upserts instead of creations. Their keys
+	// are looked up in a round trip of its own.
+	upserts     bool
 	databaseURL string
 	faults      atomic.Int64 // answers of 500 and more, and answers lost
 }
@@ -76,26 +80,43 @@ func (s *site) requireOneEffectEach(t *testing.T, operations int) {
 	require.Equal(t, effects{operations, operations, operations, operations}, s.effects(t))
 }
 
-// try is one physical POST /contacts; ok is false when its answer was lost.
+// try is one physical POST /contacts, or upsert; ok is false when its answer was
+// lost.
 func (s *site) try(ctx context.Context, url, key, body string) (answer programs.Answer, ok bool) {
-	return s.tryAt(ctx, url+"/contacts", key, body)
+	return s.tryAt(ctx, url+contactsPath, key, body)
 }
 
 func (s *site) tryAt(ctx context.Context, target, key, body string) (answer programs.Answer, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	answer, err := programs.PostTo(ctx, target, s.demo.APIKey, key, body)
+	answer, err := s.send(ctx, target, key, body)
 	if err != nil || answer.Status >= http.StatusInternalServerError {
 		s.faults.Add(1)
 	}
 	return answer, err == nil
 }
 
+const contactsPath = "/contacts"
+
+func (s *site) send(ctx context.Context, target, key, body string) (programs.Answer, error) {
+	if !s.upserts || !strings.HasSuffix(target, contactsPath) {
+		return programs.PostTo(ctx, target, s.demo.APIKey, key, body)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPut, target+"/by-external-id/"+key, strings.NewReader(`{}`))
+	if err != nil {
+		return programs.Answer{}, err
+	}
+	request.Header.Set("Authorization", "Bearer "+s.demo.APIKey)
+	request.Header.Set("Idempotency-Key", key)
+	request.Header.Set("Content-Type", "application/json")
+	return programs.Send(request)
+}
+
 // insist repeats POST /contacts with its key, at one server after the other, as
 // an SDK does, until it gets an answer that is not "try again".
 func (s *site) insist(t *testing.T, key, body string, urls ...string) programs.Answer {
 	t.Helper()
-	return s.insistAt(t, "/contacts", key, body, urls...)
+	return s.insistAt(t, contactsPath, key, body, urls...)
 }
 
 func (s *site) insistAt(t *testing.T, path, key, body string, urls ...string) programs.Answer {
