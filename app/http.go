@@ -37,8 +37,8 @@ func newEchoWith(b *base, notes *notes, hint func([]store.Lane), routes []middle
 	problems := middleware.NewProblems(b.cfg.PublicURL, b.log)
 	pipe := redispipe.New(b.redis, b.clock)
 	limiter := ratelimit.New(ratelimit.Config{Redis: pipe, Servers: b.cfg.ServerCount, Clock: b.clock, Log: b.log})
-	auth := middleware.NewAuth(b.store, limiter, notes.uses, b.clock, b.cfg.UnauthenticatedRate)
 	cache := idempotency.NewCache(pipe, b.store.Incarnation, b.clock, b.log)
+	auth := middleware.NewAuth(b.store, limiter, notes.uses, cache, b.clock, b.cfg.UnauthenticatedRate)
 	engine := idempotency.NewEngine(b.store, cache, problems.Answer, hint, b.log)
 
 	e := echo.New()

@@ -76,6 +76,20 @@ type cached struct {
 	Answer      models.Answer `json:"answer"`
 }
 
+// Question is what Redis is asked about a key. It has its answer, or an error,
+// once somebody has sent it.
+type Question struct{ *redis.StringCmd }
+
+// Ask returns the question that an operation with the key is going to have for
+// Redis, so that it can travel with another; nil if it has none.
+func (c *Cache) Ask(ctx context.Context, project models.ProjectID, key string) *Question {
+	name := cacheKey(project, key)
+	if _, kept := c.near.GetIfPresent(name); kept {
+		return nil
+	}
+	return &Question{redis.NewStringCmd(ctx, "GET", name)}
+}
+
 // find returns the cached answer to an operation's repeat, nil if there is none.
 // asOf is the database's incarnation before PostgreSQL is asked, for [Cache.keep].
 func (c *Cache) find(ctx context.Context, op Operation) (result *Result, asOf string) {
@@ -85,24 +99,28 @@ func (c *Cache) find(ctx context.Context, op Operation) (result *Result, asOf st
 	if asOf = c.incarnation(); asOf == "" {
 		return nil, ""
 	}
-	entry := c.look(ctx, cacheKey(op.Project, op.Key))
+	entry := c.look(ctx, cacheKey(op.Project, op.Key), op.Asked)
 	if entry == nil || entry.Incarnation != asOf || !bytes.Equal(entry.Fingerprint, op.Fingerprint) || c.left(entry.ExpiresAt) <= 0 {
 		return nil, asOf
 	}
 	return &Result{Answer: entry.Answer, Replayed: true, FirstRequestID: entry.RequestID}, asOf
 }
 
-// look returns what is cached under a key, nil if nothing is.
-func (c *Cache) look(ctx context.Context, key string) *cached {
+// look returns what is cached under a key, nil if nothing is. asked, when Redis
+// was asked already, is not nil.
+func (c *Cache) look(ctx context.Context, key string, asked *Question) *cached {
 	if entry, ok := c.near.GetIfPresent(key); ok {
 		return entry
 	}
-	get := redis.NewStringCmd(ctx, "GET", key)
-	if c.redis.Do(ctx, get) != nil {
+	if asked == nil {
+		asked = &Question{redis.NewStringCmd(ctx, "GET", key)}
+		_ = c.redis.Do(ctx, asked) // it has its error
+	}
+	if asked.Err() != nil {
 		return nil
 	}
 	entry := &cached{}
-	if err := json.Unmarshal([]byte(get.Val()), entry); err != nil {
+	if err := json.Unmarshal([]byte(asked.Val()), entry); err != nil {
 		c.log.WarnContext(ctx, "a cached answer cannot be read", "error", err)
 		return nil
 	}

@@ -32,6 +32,8 @@ type Operation struct {
 	// WriteOnly: the execution reads nothing in its transaction, so that it can be
 	// carried out in one round trip, unseen whether the key is free.
 	WriteOnly bool
+	// Asked, optional, is what [Cache.Ask] returned, sent.
+	Asked *Question
 }
 
 // Execution does the operation's work inside the transaction and returns its

@@ -11,7 +11,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 	"github.com/maypok86/otter/v2"
+	"github.com/redis/go-redis/v9"
 
+	"github.com/botix-pro/platform/app/idempotency"
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/app/ratelimit"
 	"github.com/botix-pro/platform/app/store"
@@ -54,14 +56,22 @@ type Auth struct {
 	limiter   *ratelimit.Limiter
 	clock     clock.Clock
 	uses      *KeyUses
+	answers   Answers
 	strangers int
 }
 
+// Answers says what Redis is going to be asked about an idempotency key, nil for
+// nothing: [idempotency.Cache].
+type Answers interface {
+	Ask(ctx context.Context, project models.ProjectID, key string) *idempotency.Question
+}
+
 // NewAuth returns the middleware. strangers is how many requests a minute one
-// address may make without a valid key.
-func NewAuth(callers Callers, limiter *ratelimit.Limiter, uses *KeyUses, clk clock.Clock, strangers int) *Auth {
+// address may make without a valid key. What a request's idempotency key makes
+// answers ask travels with the question about the limit.
+func NewAuth(callers Callers, limiter *ratelimit.Limiter, uses *KeyUses, answers Answers, clk clock.Clock, strangers int) *Auth {
 	return &Auth{
-		callers: callers, limiter: limiter, uses: uses, clock: clk, strangers: strangers,
+		callers: callers, limiter: limiter, uses: uses, answers: answers, clock: clk, strangers: strangers,
 		cache: otter.Must(&otter.Options[string, known]{
 			MaximumSize: maxCallers,
 			ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, known]) time.Duration {
@@ -120,6 +130,12 @@ func (a *Auth) admit(c echo.Context) error {
 	}
 	c.Set(keyCaller, caller)
 	a.uses.note(caller.Key.ID, a.clock.Now())
+	if key, err := idempotency.ParseKey(c.Request().Header.Values(idempotency.Header)); err == nil {
+		if asked := a.answers.Ask(c.Request().Context(), caller.Project.ID, key); asked != nil {
+			c.Set(keyAsked, asked)
+			return a.count(c, caller.Key.ID, caller.Plan.Limits.APIRatePerMinute, asked)
+		}
+	}
 	return a.count(c, caller.Key.ID, caller.Plan.Limits.APIRatePerMinute)
 }
 
@@ -168,8 +184,8 @@ func (a *Auth) held(address string, hash []byte) (ratelimit.Decision, bool) {
 	return decision, decision.ResetAfter > 0 && !cached && !proven && !known.mayAsk(now)
 }
 
-func (a *Auth) count(c echo.Context, subject string, limit int) error {
-	decision := a.limiter.Allow(c.Request().Context(), subject, limit)
+func (a *Auth) count(c echo.Context, subject string, limit int, along ...redis.Cmder) error {
+	decision := a.limiter.Allow(c.Request().Context(), subject, limit, along...)
 	announce(c, decision)
 	if decision.Allowed {
 		return nil

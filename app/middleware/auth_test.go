@@ -31,7 +31,7 @@ func (s *slowCallers) CallerByKeyHash(context.Context, []byte) (*models.Caller, 
 func TestWhatIsKnownOfAKeyAgesFromWhenItWasAsked(t *testing.T) {
 	t.Parallel()
 	callers := &slowCallers{clock: clock.NewManual(time.Date(2026, 12, 1, 10, 0, 0, 0, time.UTC))}
-	auth := NewAuth(callers, nil, nil, callers.clock, 1)
+	auth := NewAuth(callers, nil, nil, nil, callers.clock, 1)
 	require.Eventually(t, func() bool {
 		_, err := auth.find(t.Context(), []byte("hash"))
 		return err == nil && callers.asked.Load() > 1
@@ -43,7 +43,7 @@ func TestWhatIsKnownOfAKeyAgesFromWhenItWasAsked(t *testing.T) {
 func TestExhaustedAddressCostsNoMoreQuestions(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewManual(time.Date(2026, 12, 1, 10, 0, 0, 0, time.UTC))
-	auth := NewAuth(&slowCallers{clock: clk}, nil, nil, clk, 1)
+	auth := NewAuth(&slowCallers{clock: clk}, nil, nil, nil, clk, 1)
 	held := func(address, hash string) bool { _, held := auth.held(address, []byte(hash)); return held }
 	window := ratelimit.Decision{Limit: 1, Reset: clk.Now().Add(time.Minute), ResetAfter: time.Minute}
 	auth.exhausted.Set("192.0.2.1", &exhausted{decision: window})

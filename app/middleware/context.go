@@ -10,6 +10,7 @@ import (
 const (
 	keyRequestID = "botix.request_id"
 	keyCaller    = "botix.caller"
+	keyAsked     = "botix.asked"
 	keyOperation = "botix.operation"
 	keyFault     = "botix.fault"
 	keyCode      = "botix.code"

@@ -120,9 +120,10 @@ func (e *Endpoints) answer(ctx context.Context, op idempotency.Operation, reques
 
 func operation(c echo.Context, key string, request *Request, fingerprint []byte, route Route) idempotency.Operation {
 	r := c.Request()
+	asked, _ := c.Get(keyAsked).(*idempotency.Question)
 	return idempotency.Operation{
 		Project: request.Project(), Key: key, Method: r.Method, Path: models.Cut(r.URL.RequestURI(), maxShownPath), RequestID: request.ID,
-		Fingerprint: fingerprint, TTL: request.Caller.Plan.Limits.IdempotencyTTL(), WriteOnly: route.WriteOnly,
+		Fingerprint: fingerprint, TTL: request.Caller.Plan.Limits.IdempotencyTTL(), WriteOnly: route.WriteOnly, Asked: asked,
 	}
 }
 

@@ -63,9 +63,10 @@ func New(cfg Config) *Limiter {
 
 // Allow counts one request of the subject against limit requests a minute.
 // subject is any string that is unique among what is limited. Allow never
-// fails: without Redis it decides from memory.
-func (l *Limiter) Allow(ctx context.Context, subject string, limit int) Decision {
-	decision, err := l.ask(ctx, subject, limit)
+// fails: without Redis it decides from memory. What else the request is going to
+// ask Redis may come along, and has its answer when Allow returns.
+func (l *Limiter) Allow(ctx context.Context, subject string, limit int, along ...redis.Cmder) Decision {
+	decision, err := l.ask(ctx, subject, limit, along...)
 	if err == nil {
 		return decision
 	}
@@ -80,9 +81,9 @@ func (l *Limiter) Allow(ctx context.Context, subject string, limit int) Decision
 }
 
 // ask lets Redis decide.
-func (l *Limiter) ask(ctx context.Context, subject string, limit int) (Decision, error) {
+func (l *Limiter) ask(ctx context.Context, subject string, limit int, along ...redis.Cmder) (Decision, error) {
 	count := l.command(ctx, "EVALSHA", l.scriptHash, subject, limit)
-	err := l.redis.Do(ctx, count)
+	err := l.redis.Do(ctx, count, along...)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") { // a Redis that was restarted or flushed; nothing was counted
 		count = l.command(ctx, "EVAL", windowScript, subject, limit)
 		err = l.redis.Do(ctx, count)

@@ -183,10 +183,10 @@ const sqlHorizon = `
 
 // horizon is before the beginning of every transaction of ours that is still
 // open. What a transaction writes carries its beginning, or an estimate not
-// earlier than the margin, as updated_at, so a poll
-// that ends at the horizon, and remembers the latest updated_at it saw, never
-// steps over a row that was not committed yet. It is read before the rows are:
-// whatever ends in between is then among them.
+// earlier than the margin, as updated_at, so a poll that ends at the horizon, and
+// remembers the latest updated_at it saw, never steps over a row that was not
+// committed yet. It is read before the rows are: whatever ends in between is then
+// among them.
 func (s *Store) horizon(ctx context.Context) (at time.Time, err error) {
 	if err := s.read(ctx).Raw(sqlHorizon).Scan(&at).Error; err != nil {
 		return at, fmt.Errorf("find the oldest open transaction: %w", err)

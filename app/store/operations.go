@@ -55,7 +55,7 @@ const (
 		        $8, $9, $10, clock_timestamp(), clock_timestamp() + make_interval(secs => $11))`
 	// timeMargin is how far the time of what a transaction writes may be from the
 	// transaction's beginning.
-	timeMargin = `interval '100 milliseconds'`
+	timeMargin = `interval '500 milliseconds'`
 )
 
 // BeginOperation opens the transaction of a mutating request: it tries the

@@ -42,10 +42,16 @@ type Pipe struct {
 	flights int
 }
 
-// question is a command that somebody waits for; its outcome is in the command.
+// question is commands that somebody waits for; their outcomes are in them.
 type question struct {
-	command  redis.Cmder
+	commands []redis.Cmder
 	answered chan struct{}
+}
+
+func (q *question) fail(err error) {
+	for _, command := range q.commands {
+		command.SetErr(err)
+	}
 }
 
 // New returns a pipe over a client that must not repeat commands (MaxRetries:
@@ -54,15 +60,17 @@ func New(client redis.UniversalClient, clk clock.Clock) *Pipe {
 	return &Pipe{client: client, clock: clk}
 }
 
-// Do runs a command and returns its error, [redis.Nil] included. A caller that
-// goes away neither cancels its command nor looks like an outage: ctx passes its
-// values on, not its end; the client's own timeouts bound the wait. Errors other
-// than Redis's own replies are wrapped; see [Lost].
-func (p *Pipe) Do(ctx context.Context, command redis.Cmder) error {
+// Do runs a command and returns its error, [redis.Nil] included. Others, along,
+// make the same round trip; each has its own error, whatever becomes of the
+// first. A caller that goes away neither cancels its commands nor looks like an
+// outage: ctx passes its values on, not its end; the client's own timeouts bound
+// the wait. Errors other than Redis's own replies are wrapped; see [Lost].
+func (p *Pipe) Do(ctx context.Context, command redis.Cmder, along ...redis.Cmder) error {
+	mine := &question{commands: append([]redis.Cmder{command}, along...), answered: make(chan struct{})}
 	if !p.mayAsk() {
+		mine.fail(ErrAway)
 		return ErrAway
 	}
-	mine := &question{command: command, answered: make(chan struct{})}
 	if p.join(mine) {
 		p.fly(context.WithoutCancel(ctx))
 	}
@@ -131,7 +139,7 @@ func (p *Pipe) carry(ctx context.Context, aboard []*question) {
 	defer func() {
 		for _, q := range aboard {
 			if crashed { // in the client or a hook of it: nobody may wait for ever
-				q.command.SetErr(errCrashed)
+				q.fail(errCrashed)
 			}
 			close(q.answered)
 		}
@@ -143,20 +151,22 @@ func (p *Pipe) carry(ctx context.Context, aboard []*question) {
 	} else {
 		p.blindUntil.Store(p.clock.Now().Add(blindFor).UnixMilli())
 		for _, q := range p.board() {
-			q.command.SetErr(ErrAway)
+			q.fail(ErrAway)
 			aboard = append(aboard, q)
 		}
 	}
 }
 
 func (p *Pipe) exchange(ctx context.Context, aboard []*question) {
-	if len(aboard) == 1 {
-		_ = p.client.Process(ctx, aboard[0].command) // it is in the command
+	if len(aboard) == 1 && len(aboard[0].commands) == 1 {
+		_ = p.client.Process(ctx, aboard[0].commands[0]) // it is in the command
 		return
 	}
 	pipeline := p.client.Pipeline()
 	for _, q := range aboard {
-		_ = pipeline.Process(ctx, q.command) // queues
+		for _, command := range q.commands {
+			_ = pipeline.Process(ctx, command) // queues
+		}
 	}
 	_, _ = pipeline.Exec(ctx) // each command has its own
 }
@@ -171,8 +181,10 @@ func (p *Pipe) seen() {
 // answered reports whether Redis replied to everything in a round trip.
 func answered(aboard []*question) bool {
 	for _, q := range aboard {
-		if err := q.command.Err(); err != nil && !isReply(err) {
-			return false
+		for _, command := range q.commands {
+			if err := command.Err(); err != nil && !isReply(err) {
+				return false
+			}
 		}
 	}
 	return true
