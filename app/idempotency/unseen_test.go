@@ -61,7 +61,7 @@ func TestUnseenOperationMeetsARunningOne(t *testing.T) {
 	defer running.Rollback(t.Context())
 	require.True(t, claim.Locked)
 
-	begun := time.Now() //nolint:forbidigo // how long the refusal takes
+	begun := time.Now()
 	_, err = b.engine.Run(t.Context(), b.operation("k", "body"), b.create("a"))
 	require.Equal(t, models.CodeIdempotencyKeyRunning, codeOf(t, err))
 	require.Less(t, time.Since(begun), 5*time.Second, "it did not wait for the lock")

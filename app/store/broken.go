@@ -26,5 +26,5 @@ func broken(conn net.Conn) bool {
 		var one [1]byte
 		_, _, peeked = syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 	})
-	return err != nil || (peeked != syscall.EAGAIN && peeked != syscall.EWOULDBLOCK && peeked != syscall.EINTR) //nolint:errorlint // bare numbers
+	return err != nil || (peeked != syscall.EAGAIN && peeked != syscall.EWOULDBLOCK && peeked != syscall.EINTR)
 }
