@@ -133,6 +133,29 @@ func (h *hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 	}
 }
 
+// What comes along makes the same round trip and has its own reply, and an error
+// when nothing was asked.
+func TestWhatComesAlongMakesTheSameRoundTrip(t *testing.T) {
+	t.Parallel()
+	trips := &hook{hold: make(chan struct{})}
+	close(trips.hold)
+	redisClient := client(t, testenv.RedisURL(t), nil)
+	redisClient.AddHook(trips)
+	pipe, ctx := redispipe.New(redisClient, clock.System{}), t.Context()
+	first, along := redis.NewStringCmd(ctx, "GET", rand.Text()), redis.NewStatusCmd(ctx, "PING")
+	require.ErrorIs(t, pipe.Do(ctx, first, along), redis.Nil)
+	require.NoError(t, along.Err())
+	require.Equal(t, "PONG", along.Val())
+	require.Equal(t, 1, trips.count())
+
+	away := redispipe.New(client(t, "redis://127.0.0.1:1", nil), clock.System{})
+	for range 2 { // found away, then known to be
+		along := redis.NewStringCmd(ctx, "GET", "k")
+		require.Error(t, away.Do(ctx, redis.NewStatusCmd(ctx, "PING"), along))
+		require.Error(t, along.Err())
+	}
+}
+
 // While Redis is away one question a second pays for finding out.
 func TestOutageIsFoundOutOnceASecond(t *testing.T) {
 	t.Parallel()
