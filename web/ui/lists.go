@@ -33,6 +33,7 @@ func IDCell(path, id string) Cell {
 type Column struct {
 	Name   string
 	Number bool // its values stand to the right
+	Own    bool // it is the reader's, and stands out
 }
 
 // Columns are columns of those names.

@@ -58,8 +58,19 @@ func NewShare(part, whole int64, colour string) *Share {
 
 // Meter is how much of a limit is used: template "meter".
 type Meter struct {
-	ID, Name  string
-	Used, Max int64
-	Text      string // the same in words
-	High      int64  // from which on it is much
+	Name  string
+	Text  string // how much of how much
+	Share *Share
+}
+
+// muchUsed is the part of a limit, in per cent, from which on it is much.
+const muchUsed = 80
+
+// NewMeter is a meter; text says in words how much of how much is used.
+func NewMeter(name, text string, used, limit int64) Meter {
+	meter := Meter{Name: name, Text: text, Share: NewShare(used, limit, ColourAccent)}
+	if used*100 >= limit*muchUsed {
+		meter.Share.Colour = ColourFailed
+	}
+	return meter
 }

@@ -101,6 +101,28 @@ func TestAFormThatIsSentTwiceActsOnce(t *testing.T) {
 	require.Equal(t, old, secrets[1].Value, "the one that the receiver knows still signs")
 }
 
+func TestTheFormOfANewEndpointThatIsSentTwiceMakesOne(t *testing.T) {
+	t.Parallel()
+	s := dashtest.New(t)
+	mark := regexp.MustCompile(`name="once" value="([^"]+)"`).FindStringSubmatch(s.Get(endpoints.Path + "/new").Body)
+	require.NotNil(t, mark, "the form carries a mark")
+	form := fields("https://8.8.8.8/hook", [2]string{"once", mark[1]})
+	answers := make(chan dashtest.Answer, 2)
+	for range 2 {
+		go func() { answers <- s.Post(endpoints.Path, form) }()
+	}
+	secrets := map[string]bool{}
+	for range 2 {
+		got := <-answers
+		require.Equal(t, http.StatusOK, got.StatusCode)
+		secrets[regexp.MustCompile(`whsec_[^<]+`).FindString(got.Body)] = true
+	}
+	require.Len(t, secrets, 1, "both answers show the one secret")
+	var count int
+	require.NoError(t, s.Store.DB().QueryRowContext(t.Context(), `SELECT count(*) FROM webhook_endpoints WHERE project_id = $1`, string(s.Project.ID)).Scan(&count))
+	require.Equal(t, 1, count)
+}
+
 func TestAnotherProjectsEndpointsDoNotExist(t *testing.T) {
 	t.Parallel()
 	s := dashtest.New(t)
@@ -221,6 +243,7 @@ func TestEndpointsInTheBrowser(t *testing.T) {
 	s.Exec(`UPDATE webhook_endpoints SET status = 'disabled' WHERE id = $1`, gone.ID)
 	s.Exec(`INSERT INTO webhook_deliveries (project_id, id, event_id, event_type, endpoint_id, status)
 		SELECT $1, 'whd_' || n, 'evt_' || n, 'contact.created', $2, 'held' FROM generate_series(1, 312) n`, string(s.Project.ID), gone.ID)
+	s.Exec(`INSERT INTO webhook_endpoint_health (project_id, endpoint_id, last_success_at, last_failure_at) VALUES ($1, $2, now(), now() - interval '2 days')`, string(s.Project.ID), e.ID)
 	running := browser.Start(t)
 	for _, language := range ui.Languages() { //nolint:paralleltest // one browser, one site
 		t.Run(string(language), func(t *testing.T) {
@@ -241,7 +264,29 @@ func TestEndpointsInTheBrowser(t *testing.T) {
 			tab.Click("dialog[open] .primary")
 			tab.Wait("#secret")
 			tab.Inspect("endpoint-secret-" + string(language))
+			writtenByKeyboard(tab, s.URL+endpoints.Path+"/new", string(language))
 			tab.RequireQuiet(s.URL)
 		})
 	}
+}
+
+// writtenByKeyboard makes an endpoint, first with a mistake, and looks at its form
+// again.
+func writtenByKeyboard(tab *browser.Tab, address, language string) {
+	tab.Open(address)
+	tab.Inspect("endpoint-new-" + language)
+	tab.Fill("#url", "https://8.8.8.8/"+strings.Repeat("segment/", 20))
+	tab.Fill("#event_types", "contact.*")
+	tab.Fill("#max_in_flight", "101")
+	tab.Press("\r")
+	tab.Wait("#problem")
+	tab.Forgive()
+	tab.Inspect("endpoint-wrong-" + language)
+	tab.Fill("#max_in_flight", "20")
+	tab.Press("\r")
+	tab.Wait("#secret")
+	tab.Click(".once a.button")
+	tab.Click(`a[href$="/edit"]`)
+	tab.Wait("#event_types")
+	tab.Inspect("endpoint-edit-" + language)
 }

@@ -41,6 +41,7 @@ type endpointView struct {
 	Delete   ui.Confirm
 	Attempts string // the address of its attempts
 	Test     *testView
+	Health   []ui.Fact
 	Facts    []ui.Fact
 	Ranges   []ui.Tab
 	Charts   []ui.Chart
@@ -69,7 +70,7 @@ func (s *Section) show(v *ui.Visit) (ui.Reply, error) {
 	}
 	view := settings(v, endpoint, health, held)
 	view.Means, view.Told = means(v, endpoint, health, told), notices(v, told)
-	if err := s.draw(v, &view, endpoint.ID); err != nil {
+	if err := s.draw(v, &view, endpoint.ID, health); err != nil {
 		return ui.Reply{}, err
 	}
 	if view.Test, err = s.testOf(v, endpoint.ID, v.URL.Query().Get(paramTest)); err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -97,7 +98,7 @@ func settings(v *ui.Visit, e *models.WebhookEndpoint, health models.EndpointHeal
 	view := endpointView{
 		Shell: v.Shell(texts.One, ui.NavEndpoints), Texts: texts, Active: e.Status == models.EndpointActive, Base: base,
 		Resume: resumption(v, e, held, false), Drop: resumption(v, e, held, true), Rotate: rotation(v, e), Delete: deletion(v, e),
-		Attempts: deliveries.Path + "?endpoint=" + e.ID, Facts: facts(v, e, health), Secrets: secrets(v, e),
+		Attempts: deliveries.Path + "?endpoint=" + e.ID, Facts: facts(v, e), Secrets: secrets(v, e),
 	}
 	view.Head = ui.Head{
 		Crumb: &ui.Link{Name: texts.Title, Address: Path}, Title: ui.HostOf(e.URL), ID: e.ID, Lead: ui.Visible(e.Description),
@@ -110,14 +111,15 @@ func settings(v *ui.Visit, e *models.WebhookEndpoint, health models.EndpointHeal
 	return view
 }
 
-// draw adds the charts of the range that the address asks for.
-func (s *Section) draw(v *ui.Visit, view *endpointView, id string) error {
+// draw adds how the endpoint did in the range that the address asks for.
+func (s *Section) draw(v *ui.Visit, view *endpointView, id string, health models.EndpointHealth) error {
 	at := parts.RangeOf(v)
 	rollups, err := s.queries.EndpointRollups(v.Context(), v.Member.Project.ID, id, at.Since(), at.End())
 	if err != nil {
 		return fmt.Errorf("sum up the attempts: %w", err)
 	}
 	sums := at.Sum(rollups)
+	view.Health = healthFacts(v, sums.Total, health)
 	view.Shell.Charts, view.Ranges = true, parts.RangeTabs(v, at)
 	view.Charts = []ui.Chart{parts.Deliveries(v, view.Shell, at, sums), parts.Latency(v, view.Shell, at, sums)}
 	return nil
@@ -152,7 +154,21 @@ func notices(v *ui.Visit, told []models.Notice) ui.Table {
 	return table
 }
 
-func facts(v *ui.Visit, e *models.WebhookEndpoint, health models.EndpointHealth) []ui.Fact {
+// healthFacts are the range's success and latency, and the last of each outcome.
+func healthFacts(v *ui.Visit, total models.Rollup, health models.EndpointHealth) []ui.Fact {
+	texts := wordsIn(v.Locale.Language)
+	var p95 ui.Cell
+	if total.Answered > 0 {
+		p95.Text = v.Locale.Duration(int64(total.Quantile(0.95)))
+	}
+	return []ui.Fact{
+		{Name: texts.Success, Cell: ui.Cell{Text: success(v, texts, total)}}, {Name: texts.P95, Cell: p95},
+		{Name: texts.LastSuccess, Cell: ui.Cell{At: v.Locale.When(health.LastSuccessAt)}},
+		{Name: texts.LastFailure, Cell: ui.Cell{At: v.Locale.When(health.LastFailureAt)}},
+	}
+}
+
+func facts(v *ui.Visit, e *models.WebhookEndpoint) []ui.Fact {
 	texts := wordsIn(v.Locale.Language)
 	var headers []string
 	for _, name := range slices.Sorted(maps.Keys(e.Headers)) {
@@ -165,8 +181,6 @@ func facts(v *ui.Visit, e *models.WebhookEndpoint, health models.EndpointHealth)
 	return []ui.Fact{
 		{Name: texts.URL, Cell: ui.Cell{Text: ui.Visible(e.URL), Code: true}, Wide: true},
 		{Name: texts.Types, Cell: ui.Cell{Text: ui.Visible(strings.Join(e.EventTypes, ", ")), Code: true}, Wide: true},
-		{Name: texts.LastSuccess, Cell: ui.Cell{At: v.Locale.When(health.LastSuccessAt)}},
-		{Name: texts.LastFailure, Cell: ui.Cell{At: v.Locale.When(health.LastFailureAt)}},
 		{Name: texts.InFlight, Cell: ui.Cell{Text: v.Locale.Number(int64(e.MaxInFlight))}}, {Name: texts.Rate, Cell: ui.Cell{Text: rate}},
 		{Name: texts.Headers, Cell: ui.Cell{Text: strings.Join(headers, ", "), Code: true}, Wide: true},
 		{Name: texts.Created, Cell: parts.Moment(v.Locale.Time(e.CreatedAt))}, {Name: texts.Changed, Cell: parts.Moment(v.Locale.Time(e.UpdatedAt))},

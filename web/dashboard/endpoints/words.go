@@ -13,7 +13,7 @@ type words struct {
 	SuccessF                                                               string // share, attempts
 	SinceF                                                                 string // a time
 	LastSuccess, LastFailure, InFlight, Rate, NoRate                       string
-	Headers, Created, Changed, Attempts, Description                       string
+	Headers, Created, Changed, Attempts, Success, Description              string
 	New, NewLead, Create, EditTitle, EditLead, Edit, Save, Saved           string
 	URLHint, TypesHint, HeadersHint, InFlightHint, RateHint                string
 	Pause, Paused                                                          string

@@ -46,22 +46,19 @@ func figures(v *ui.Visit, k known) []figure {
 			Note: fmt.Sprintf(w.OfRequestsF, v.Locale.Number(requests), v.Locale.Percent(errorsBefore, requestsBefore), k.at.In(v)),
 			Link: ui.Link{Name: w.SeeUsage, Address: ui.Root + "/" + ui.NavUsage},
 		},
+		limitFigure(v, k),
 	}
 }
 
-// limit shows how near the busiest key came to the rate limit in the last hour.
-func (view *overviewView) limit(v *ui.Visit, k known) {
+// limitFigure is how near the busiest key came to the rate limit in the last hour.
+func limitFigure(v *ui.Visit, k known) figure {
 	w := wordsIn(v.Locale.Language)
 	limit := int64(k.plan.Limits.APIRatePerMinute)
-	peak, limited := parts.Peak(k.minutes)
-	view.Limit = parts.LimitMeter(v, peak.Admitted, limit)
-	switch {
-	case peak.KeyID == "":
-		view.LimitText = w.LimitIdle
-	case limited > 0:
-		view.LimitText = v.Locale.Count(limited, w.LimitedF)
-	default:
-		view.LimitText = w.LimitFine
+	peak, _ := parts.Peak(k.minutes)
+	return figure{
+		Name: w.LimitFigure, Value: v.Locale.Percent(peak.Admitted, limit),
+		Note: fmt.Sprintf(w.OfLimitF, v.Locale.Number(peak.Admitted), v.Locale.Number(limit)),
+		Link: ui.Link{Name: w.SeeUsage, Address: ui.Root + "/" + ui.NavUsage},
 	}
 }
 

@@ -104,9 +104,6 @@ type overviewView struct {
 	StepsTo   string // how many are taken, in words
 	Figures   []figure
 	Charts    []ui.Chart
-	Limit     ui.Meter
-	LimitText string
-	Usage     string // the page about it
 	Failing   ui.Table
 	Causes    ui.Table
 }
@@ -118,7 +115,7 @@ func (s *Section) show(v *ui.Visit) (ui.Reply, error) {
 	}
 	texts := wordsIn(v.Locale.Language)
 	view := overviewView{
-		Shell: v.Shell(texts.Title, ui.NavOverview), Texts: texts, Ranges: parts.RangeTabs(v, k.at), Usage: ui.Root + "/" + ui.NavUsage,
+		Shell: v.Shell(texts.Title, ui.NavOverview), Texts: texts, Ranges: parts.RangeTabs(v, k.at),
 		Attention: attention(v, k), Notices: parts.Notices(v, k.notices), Figures: figures(v, k),
 		Failing: failing(v, k), Causes: causes(v, k),
 	}
@@ -131,8 +128,8 @@ func (s *Section) show(v *ui.Visit) (ui.Reply, error) {
 	sums := k.at.Sum(k.rollups)
 	view.Charts = []ui.Chart{
 		parts.Deliveries(v, view.Shell, k.at, sums), parts.Requests(v, view.Shell, k.at, k.requests), parts.Latency(v, view.Shell, k.at, sums),
+		parts.Minutes(v, view.Shell, k.plan, k.keys, k.minutes),
 	}
-	view.limit(v, k)
 	return s.views.Page("overview", view)
 }
 

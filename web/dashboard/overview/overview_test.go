@@ -120,7 +120,7 @@ func TestOverviewInTheBrowser(t *testing.T) {
 		t.Run(string(language), func(t *testing.T) {
 			tab := s.Tab(t, running, language, overview.Path)
 			tab.Wait(".uplot canvas")
-			require.Equal(t, "3 0", tab.Read(`document.querySelectorAll(".uplot canvas").length + " " + document.querySelectorAll(".uplot [tabindex], canvas[tabindex]").length`), "nothing in a drawing takes the focus")
+			require.Equal(t, "4 0", tab.Read(`document.querySelectorAll(".uplot canvas").length + " " + document.querySelectorAll(".uplot [tabindex], canvas[tabindex]").length`), "nothing in a drawing takes the focus")
 			tab.Open(s.URL + overview.Path + "?range=14d")
 			tab.Wait(".uplot canvas")
 			tab.Click(".chart-table summary")

@@ -23,8 +23,8 @@ type words struct {
 	OfAttemptsF, OfRequestsF                                 string // how many, the rate before, span
 	WaitingNote, DeadNote                                    string
 	SeeDeliveries                                            string
-	Limit, LimitIdle, LimitFine                              string
-	LimitedF                                                 ui.Forms
+	LimitFigure                                              string
+	OfLimitF                                                 string // used, limit
 	TopFailing, Endpoint, MostCommon, History, FailedShare   string
 	TopCauses, Cause, Times, NoneFailing                     string
 	Steps                                                    string

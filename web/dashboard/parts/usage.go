@@ -28,10 +28,38 @@ func Peak(minutes []models.RequestMinute) (peak models.RequestMinute, limited in
 // LimitMeter is how much of the rate limit was used.
 func LimitMeter(v *ui.Visit, used, limit int64) ui.Meter {
 	w := WordsOf(v)
-	return ui.Meter{
-		ID: "rate", Name: w.RateUse, Used: min(used, limit), Max: limit, High: limit * 8 / 10,
-		Text: fmt.Sprintf(w.RateUseF, v.Locale.Number(used), v.Locale.Number(limit)),
+	return ui.NewMeter(w.RateUse, fmt.Sprintf(w.RateUseF, v.Locale.Number(used), v.Locale.Number(limit)), used, limit)
+}
+
+// Minutes is the chart of the last hour: the busiest key of each minute against
+// the limit, which is a key's own.
+func Minutes(v *ui.Visit, shell ui.Shell, plan models.Plan, keys []models.APIKey, minutes []models.RequestMinute) ui.Chart {
+	w := WordsOf(v)
+	begin := LastHour(v)
+	admitted, limited := make([]int64, 60), make([]int64, 60)
+	times := make([]time.Time, 60)
+	for i := range times {
+		times[i] = begin.Add(time.Duration(i) * time.Minute)
 	}
+	for _, m := range minutes {
+		if i := int(m.Minute.Sub(begin) / time.Minute); i >= 0 && i < len(times) {
+			admitted[i] = max(admitted[i], m.Admitted)
+			limited[i] += m.Limited
+		}
+	}
+	limit := int64(plan.Limits.APIRatePerMinute)
+	found := w.Idle
+	if peak, refused := Peak(minutes); peak.KeyID != "" {
+		found = fmt.Sprintf(w.BusiestF, v.Locale.Number(peak.Admitted), v.Locale.Number(limit), KeyName(keys, peak.KeyID), v.Locale.Number(refused))
+	}
+	return shell.Chart(ui.Picture{
+		ID: "minutes", Title: w.MinutesTitle, Found: found, Kind: ui.ChartBars, Unit: ui.UnitCount, Times: times, Step: time.Minute, Until: v.Now,
+		Limit: ui.Limit{Name: fmt.Sprintf(w.LimitF, v.Locale.Number(limit)), Value: limit},
+		Series: []ui.Series{
+			{Name: w.Admitted, Colour: ui.ColourAccent, Values: ui.Counts(admitted)},
+			{Name: w.LimitedAll, Colour: ui.ColourFailed, Values: ui.Counts(limited)},
+		},
+	})
 }
 
 // PlanOf is the project's plan among all.

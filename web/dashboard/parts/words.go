@@ -36,7 +36,10 @@ type Words struct {
 	LimitedTitle                                                                   string
 	LimitedF                                                                       ui.Forms
 	RateUse, NoRequests, Replayed, Succeeded                                       string
-	RateUseF                                                                       string            // used, limit
+	RateUseF                                                                       string // used, limit
+	MinutesTitle, Idle, Admitted, LimitedAll                                       string
+	BusiestF                                                                       string            // requests, limit, key, refused
+	LimitF                                                                         string            // limit
 	RequestsF                                                                      string            // all, 4xx, 5xx, replayed
 	RequestsTitles                                                                 map[string]string // by the range's name
 	NotJSONF                                                                       string            // line, column

@@ -53,6 +53,8 @@ var english = Words{
 	},
 	LimitedTitle: "Requests refused with 429", LimitedF: ui.Forms{One: "%s request was refused in this time.", Many: "%s requests were refused in this time."},
 	RateUse: "Busiest key in the last hour", RateUseF: "%s of %s requests in a minute", NoRequests: "There were no API requests in this time.",
+	MinutesTitle: "Requests per minute against the limit, in the last hour", Idle: "There were no API requests in the last hour.", Admitted: "Admitted, busiest key", LimitedAll: "Refused with 429, all keys",
+	BusiestF: "At most %s of %s requests in a minute, by the key %s. %s were refused with 429.", LimitF: "Limit: %s",
 	Replayed: "Replayed", Succeeded: "Succeeded",
 	RequestsF:      "%s requests: %s were refused (4xx), %s failed (5xx), and %s got a stored answer again.",
 	RequestsTitles: map[string]string{"24h": "API requests per hour, by outcome", "7d": "API requests per 3 hours, by outcome", "14d": "API requests per 6 hours, by outcome"},

@@ -21,17 +21,12 @@ var templateFiles embed.FS
 // Path is the page's address.
 const Path = ui.Root + "/" + ui.NavUsage
 
-// maxEndpoints is where counting endpoints ends: there is no limit on them.
-const maxEndpoints = 100
-
 // Queries is what this page asks of the store.
 type Queries interface {
 	// Plans lists all plans, the smallest rate first.
 	Plans(ctx context.Context) ([]models.Plan, error)
 	// APIKeys lists all keys of a project.
 	APIKeys(ctx context.Context, project models.ProjectID) ([]models.APIKey, error)
-	// Endpoints lists the project's endpoints, newest first.
-	Endpoints(ctx context.Context, project models.ProjectID, page store.Page) ([]models.WebhookEndpoint, error)
 	// RequestMinutes are API requests by minute and key.
 	RequestMinutes(ctx context.Context, project models.ProjectID, since, until time.Time) ([]models.RequestMinute, error)
 	// RequestRollups are the hourly sums of API requests.
@@ -60,13 +55,12 @@ func (s *Section) Pages() map[string]ui.Page {
 
 // known is all that the page is made of.
 type known struct {
-	at        parts.Range
-	plans     []models.Plan
-	plan      models.Plan
-	keys      []models.APIKey
-	endpoints []models.WebhookEndpoint
-	minutes   []models.RequestMinute
-	requests  []models.RequestRollup
+	at       parts.Range
+	plans    []models.Plan
+	plan     models.Plan
+	keys     []models.APIKey
+	minutes  []models.RequestMinute
+	requests []models.RequestRollup
 }
 
 // usageView is the page.
@@ -77,7 +71,7 @@ type usageView struct {
 	Head    ui.Head
 	Plan    string
 	Meters  []ui.Meter
-	Limits  []ui.Fact
+	Limits  ui.Table
 	Minutes ui.Chart
 	Ranges  []ui.Tab
 	Charts  []ui.Chart
@@ -99,7 +93,7 @@ func (s *Section) show(v *ui.Visit) (ui.Reply, error) {
 	view.Shell.Charts = true
 	view.Plan = fmt.Sprintf(texts.PlanF, view.PlanWord())
 	view.Head = ui.Head{Title: texts.Title, Lead: texts.Lead, Updated: view.Updated(), Refresh: &ui.Link{Name: view.Words.Refresh, Address: Path}}
-	view.Minutes = minutes(v, view.Shell, k)
+	view.Minutes = parts.Minutes(v, view.Shell, k.plan, k.keys, k.minutes)
 	view.Charts = []ui.Chart{parts.Requests(v, view.Shell, k.at, k.requests), parts.Limited(v, view.Shell, k.at, k.requests)}
 	view.Headers, view.Seen = headers(v, k)
 	return s.views.Page("usage", view)
@@ -111,10 +105,6 @@ func (s *Section) read(v *ui.Visit) (k known, err error) {
 	for _, ask := range []func() error{
 		func() error { k.plans, err = s.queries.Plans(ctx); return err },
 		func() error { k.keys, err = s.queries.APIKeys(ctx, project); return err },
-		func() error {
-			k.endpoints, err = s.queries.Endpoints(ctx, project, store.Page{Limit: maxEndpoints})
-			return err
-		},
 		func() error {
 			k.minutes, err = s.queries.RequestMinutes(ctx, project, parts.LastHour(v), k.at.End())
 			return err
@@ -144,28 +134,30 @@ func meters(v *ui.Visit, k known) []ui.Meter {
 	}
 	return []ui.Meter{
 		parts.LimitMeter(v, peak.Admitted, int64(k.plan.Limits.APIRatePerMinute)),
-		{
-			ID: "keys", Name: texts.Keys, Used: active, Max: store.MaxActiveKeys, High: store.MaxActiveKeys * 8 / 10,
-			Text: fmt.Sprintf(texts.UsedF, v.Locale.Number(active), v.Locale.Number(store.MaxActiveKeys)),
-		},
+		ui.NewMeter(texts.KeysUsed, fmt.Sprintf(texts.UsedF, v.Locale.Number(active), v.Locale.Number(store.MaxActiveKeys)), active, store.MaxActiveKeys),
 	}
 }
 
-// limits are the plan in words.
-func limits(v *ui.Visit, k known) []ui.Fact {
+// limits are what each limit means, and what happens where it ends.
+func limits(v *ui.Visit, k known) ui.Table {
 	texts, l := wordsIn(v.Locale.Language), k.plan.Limits
-	text := func(name, value, means string) ui.Fact {
-		return ui.Fact{Name: name, Cell: ui.Cell{Text: value, Note: means}}
+	table := ui.Table{Caption: texts.Limits, Columns: ui.Columns(texts.Limit, texts.Allowed, texts.Means, texts.Then)}
+	over := texts.DeadLettersThen
+	if l.Archive {
+		over = texts.ArchivedThen
 	}
-	return []ui.Fact{
-		text(texts.Rate, v.Locale.Count(int64(l.APIRatePerMinute), texts.PerMinuteF), texts.RateMeans),
-		text(texts.Idempotency, v.Locale.Count(int64(l.IdempotencyTTLHours), texts.HoursF), texts.IdempotencyMeans),
-		text(texts.DeadLetters, v.Locale.Count(int64(l.DeadLetterRetentionDays), texts.DaysF), texts.DeadLettersMeans),
-		text(texts.Archive, yes(v, l.Archive), texts.ArchiveMeans),
-		text(texts.Endpoints, parts.Capped(v, int64(len(k.endpoints)), maxEndpoints), texts.EndpointsMeans),
-		text(texts.Body, v.Locale.Size(models.MaxRequestBytes), texts.BodyMeans),
-		text(texts.Attempts, v.Locale.Count(int64(store.AttemptRetention/(24*time.Hour)), texts.DaysF), texts.AttemptsMeans),
+	for _, row := range [][4]string{
+		{texts.Rate, v.Locale.Count(int64(l.APIRatePerMinute), texts.PerMinuteF), texts.RateMeans, texts.RateThen},
+		{texts.Idempotency, v.Locale.Count(int64(l.IdempotencyTTLHours), texts.HoursF), texts.IdempotencyMeans, texts.IdempotencyThen},
+		{texts.DeadLetters, v.Locale.Count(int64(l.DeadLetterRetentionDays), texts.DaysF), texts.DeadLettersMeans, over},
+		{texts.Keys, v.Locale.Number(store.MaxActiveKeys), texts.KeysMeans, texts.KeysThen},
+		{texts.Body, v.Locale.Size(models.MaxRequestBytes), texts.BodyMeans, texts.BodyThen},
+		{texts.Attempts, v.Locale.Count(int64(store.AttemptRetention/(24*time.Hour)), texts.DaysF), texts.AttemptsMeans, texts.AttemptsThen},
+		{texts.Endpoints, texts.NoLimit, texts.EndpointsMeans, texts.EndpointsThen},
+	} {
+		table.Rows = append(table.Rows, []ui.Cell{{Text: row[0]}, {Text: row[1]}, {Text: row[2]}, {Text: row[3]}})
 	}
+	return table
 }
 
 func yes(v *ui.Visit, on bool) string {
@@ -173,37 +165,6 @@ func yes(v *ui.Visit, on bool) string {
 		return ui.WordsIn(v.Locale.Language).Yes
 	}
 	return ui.WordsIn(v.Locale.Language).No
-}
-
-// minutes is the chart of the last hour: the busiest key of each minute against
-// the limit, which is a key's own.
-func minutes(v *ui.Visit, shell ui.Shell, k known) ui.Chart {
-	texts := wordsIn(v.Locale.Language)
-	begin := parts.LastHour(v)
-	admitted, limited := make([]int64, 60), make([]int64, 60)
-	times := make([]time.Time, 60)
-	for i := range times {
-		times[i] = begin.Add(time.Duration(i) * time.Minute)
-	}
-	for _, m := range k.minutes {
-		if i := int(m.Minute.Sub(begin) / time.Minute); i >= 0 && i < len(times) {
-			admitted[i] = max(admitted[i], m.Admitted)
-			limited[i] += m.Limited
-		}
-	}
-	limit := int64(k.plan.Limits.APIRatePerMinute)
-	found := texts.Idle
-	if peak, refused := parts.Peak(k.minutes); peak.KeyID != "" {
-		found = fmt.Sprintf(texts.BusiestF, v.Locale.Number(peak.Admitted), v.Locale.Number(limit), parts.KeyName(k.keys, peak.KeyID), v.Locale.Number(refused))
-	}
-	return shell.Chart(ui.Picture{
-		ID: "minutes", Title: texts.MinutesTitle, Found: found, Kind: ui.ChartBars, Unit: ui.UnitCount, Times: times, Step: time.Minute, Until: v.Now,
-		Limit: ui.Limit{Name: fmt.Sprintf(texts.LimitF, v.Locale.Number(limit)), Value: limit},
-		Series: []ui.Series{
-			{Name: texts.Admitted, Colour: ui.ColourAccent, Values: ui.Counts(admitted)},
-			{Name: texts.Refused, Colour: ui.ColourFailed, Values: ui.Counts(limited)},
-		},
-	})
 }
 
 // headers explains the answers' headers by the last minute that had a request.
@@ -226,24 +187,32 @@ func headers(v *ui.Visit, k known) (table ui.Table, seen string) {
 	return table, seen
 }
 
-// plans are all plans side by side.
+// plans are all plans side by side, the project's own marked.
 func plans(v *ui.Visit, k known) ui.Table {
 	texts := wordsIn(v.Locale.Language)
-	table := ui.Table{Caption: texts.PlansTitle, Columns: ui.Columns(texts.Plan)}
-	for _, name := range []string{texts.Rate, texts.Idempotency, texts.DeadLetters} {
-		table.Columns = append(table.Columns, ui.Column{Name: name, Number: true})
-	}
-	table.Columns = append(table.Columns, ui.Column{Name: texts.Archive})
+	table := ui.Table{Caption: texts.PlansTitle, Columns: ui.Columns(texts.Limit)}
+	table.Rows = [][]ui.Cell{{{Text: texts.Rate}}, {{Text: texts.Idempotency}}, {{Text: texts.DeadLetters}}, {{Text: texts.Archive}}}
 	for _, plan := range k.plans {
-		name := ui.Cell{Text: ui.Word(ui.WordsIn(v.Locale.Language).Plans, plan.ID)}
+		column := ui.Column{Name: planName(v, plan)}
 		if plan.ID == k.plan.ID {
-			name.Pill = &ui.Pill{Kind: ui.PillDelivered, Word: texts.Yours}
+			column.Own, column.Name = true, fmt.Sprintf(texts.YoursF, column.Name)
 		}
-		table.Rows = append(table.Rows, []ui.Cell{
-			name, {Text: v.Locale.Count(int64(plan.Limits.APIRatePerMinute), texts.PerMinuteF)},
-			{Text: v.Locale.Count(int64(plan.Limits.IdempotencyTTLHours), texts.HoursF)},
-			{Text: v.Locale.Count(int64(plan.Limits.DeadLetterRetentionDays), texts.DaysF)}, {Text: yes(v, plan.Limits.Archive)},
-		})
+		table.Columns = append(table.Columns, column)
+		for i, value := range []string{
+			v.Locale.Count(int64(plan.Limits.APIRatePerMinute), texts.PerMinuteF), v.Locale.Count(int64(plan.Limits.IdempotencyTTLHours), texts.HoursF),
+			v.Locale.Count(int64(plan.Limits.DeadLetterRetentionDays), texts.DaysF), yes(v, plan.Limits.Archive),
+		} {
+			table.Rows[i] = append(table.Rows[i], ui.Cell{Text: value})
+		}
 	}
 	return table
+}
+
+// planName is a plan's in the reader's language; that of a plan which we do not
+// know is its own.
+func planName(v *ui.Visit, plan models.Plan) string {
+	if name, known := ui.WordsIn(v.Locale.Language).Plans[plan.ID]; known {
+		return name
+	}
+	return ui.Visible(plan.Name)
 }

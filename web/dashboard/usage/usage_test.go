@@ -29,6 +29,11 @@ func TestUsageTellsThePlanAndWhatIsUsed(t *testing.T) {
 			require.Contains(t, got.Body, text)
 		}
 	})
+	for _, text := range []string{"IDEMPOTENCY_KEY_EXPIRED", "is deleted and can no longer be retried", "Business – yours", `data-label="Enterprise"`, "10,000 a minute", "72 hours", "90 days"} {
+		require.Contains(t, quiet.Body, text, "every plan, and what happens at each limit")
+	}
+	s.Exec(`UPDATE projects SET plan_id = 'enterprise' WHERE id = $1`, string(s.Project.ID))
+	require.Contains(t, s.Get(usage.Path).Body, "goes to the archive")
 	_, email := s.NewProject("Foreign")
 	require.Contains(t, s.As(email).Get(usage.Path).Body, "No request in the last hour", "another project's requests are its own")
 }

@@ -122,7 +122,7 @@
   function readout(data, text, write, clock) {
     return (u) => {
       const i = u.cursor.idx;
-      text.textContent = i === null || i === undefined ? '\u00a0' : [
+      text.textContent = i === null || i === undefined ? '' : [
         clock.span(data.times[i], data.step),
         ...data.series.map((series) => `${series.name}: ${series.values[i] === null ? '–' : write.full(series.values[i])}`),
       ].join(' · ');
@@ -161,10 +161,8 @@
 
   function draw(holder) {
     const data = JSON.parse(document.getElementById(holder.dataset.chart).textContent);
-    const text = holder.nextElementSibling;
+    const text = holder.nextElementSibling.firstElementChild;
     holder.hidden = false;
-    text.hidden = false;
-    text.textContent = '\u00a0';
     const values = data.series.map((series) => series.drawn);
     if (data.kind === 'bars') values.reverse();
     const chart = new uPlot(options(holder, data, colours(), text), [data.times, ...values], holder);
