@@ -24,9 +24,23 @@ const incarnationTimeout = 5 * time.Second
 // knowledge is what a database says of itself.
 type knowledge struct {
 	incarnation string
-	// ahead is how far its clock is ahead of ours when a question arrives that is
-	// sent now.
+	// ahead is how far its clock is ahead of ours, at least: a transaction's time
+	// is never estimated later than it begins, so that what follows it, by the
+	// database's own clock, is not found to have come before.
 	ahead time.Duration
+}
+
+// learned is what an answer says that carried the database's time: it was read
+// after the question was sent and before the answer was received. What was known
+// before holds on while it may be true, so that an estimate does not fall behind
+// an earlier one because one answer took longer; a clock that was set, or drifted,
+// refutes it.
+func learned(before *knowledge, incarnation string, its, sent, received time.Time) *knowledge {
+	least, most := its.Sub(received), its.Sub(sent)
+	if before != nil && before.incarnation == incarnation && before.ahead >= least && before.ahead <= most {
+		least = before.ahead
+	}
+	return &knowledge{incarnation: incarnation, ahead: least}
 }
 
 // Incarnation tells the database's present history from every other one that may
@@ -67,17 +81,16 @@ func (s *Store) LearnIncarnation(ctx context.Context) {
 func (s *Store) learnFrom(ctx context.Context, c *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, incarnationTimeout)
 	defer cancel()
-	var k knowledge
+	var incarnation string
 	var its time.Time
-	sent := clock.System{}.Now()
-	if err := c.QueryRow(ctx, sqlIncarnation).Scan(&k.incarnation, &its); err != nil {
+	before, sent := s.known.Load(), clock.System{}.Now()
+	if err := c.QueryRow(ctx, sqlIncarnation).Scan(&incarnation, &its); err != nil {
 		s.known.Store(nil)
 		if c.IsClosed() {
 			return fmt.Errorf("ask for the incarnation: %w", err)
 		}
 		return nil
 	}
-	k.ahead = its.Sub(sent)
-	s.known.Store(&k)
+	s.known.Store(learned(before, incarnation, its, sent, clock.System{}.Now()))
 	return nil
 }

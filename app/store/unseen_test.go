@@ -58,3 +58,27 @@ func TestUnseenTransactionNeedsToKnowTheTime(t *testing.T) {
 	_, err := s.BeginUnseen(t.Context(), "prj_x")
 	require.ErrorIs(t, err, store.ErrNotClaimed)
 }
+
+// A transaction's time is never taken to be later than it is, however long an
+// answer took, and a slow answer does not set it back.
+func TestTheTimeOfAnUnseenTransactionIsNotAheadOfIts(t *testing.T) {
+	t.Parallel()
+	ours := time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
+	at := func(sent, its, received time.Duration) [3]time.Time { // by our clock, the database's two seconds ahead
+		return [3]time.Time{ours.Add(its + 2*time.Second), ours.Add(sent), ours.Add(received)}
+	}
+	const ms = time.Millisecond
+	for name, c := range map[string]struct {
+		answers [][3]time.Time
+		ahead   time.Duration
+	}{
+		"the question was long on its way": {[][3]time.Time{at(0, 90*ms, 100*ms)}, 1990 * ms},
+		"the answer was":                   {[][3]time.Time{at(0, 10*ms, 100*ms)}, 1910 * ms},
+		"a quick one tells more":           {[][3]time.Time{at(0, 10*ms, 100*ms), at(5000*ms, 5001*ms, 5002*ms)}, 1999 * ms},
+		"a slow one no less":               {[][3]time.Time{at(0, 1*ms, 2*ms), at(5000*ms, 5010*ms, 5100*ms)}, 1999 * ms},
+		"a clock that was set back":        {[][3]time.Time{at(0, 1*ms, 2*ms), at(5000*ms, 4001*ms, 5002*ms)}, 999 * ms},
+		"and one that was set forward":     {[][3]time.Time{at(0, 1*ms, 2*ms), at(5000*ms, 6001*ms, 5002*ms)}, 2999 * ms},
+	} {
+		require.Equal(t, c.ahead, store.Ahead(c.answers...), name)
+	}
+}
