@@ -121,7 +121,7 @@ func TestRetryByHandIsRefusedWithAReason(t *testing.T) {
 
 	flying := h.missed(t, endpoint, "order.paid")
 	h.exec(t, `UPDATE webhook_deliveries SET status = 'in_flight', next_attempt_at = NULL, claim_token = gen_random_uuid(),
-		attempt_id = 'att_' || new_ulid(), lease_expires_at = now() + interval '1 minute' WHERE id = $1`, flying)
+		attempt_id = new_compact_id(), lease_expires_at = now() + interval '1 minute' WHERE id = $1`, flying)
 	require.Equal(t, models.CodeDeliveryInFlight, retry(flying).code(t))
 
 	expired := h.missed(t, endpoint, "order.paid")
@@ -262,7 +262,7 @@ func TestSelectionIsRecovered(t *testing.T) {
 	h.bury(t, dead, "http_401")
 	h.exec(t, `UPDATE webhook_deliveries SET status = 'delivered', next_attempt_at = NULL WHERE id = $1`, delivered)
 	h.exec(t, `UPDATE webhook_deliveries SET status = 'in_flight', next_attempt_at = NULL, claim_token = gen_random_uuid(),
-		attempt_id = 'att_' || new_ulid(), lease_expires_at = now() + interval '1 minute' WHERE id = $1`, flying)
+		attempt_id = new_compact_id(), lease_expires_at = now() + interval '1 minute' WHERE id = $1`, flying)
 	list := `{"delivery_ids":["` + strings.Join([]string{dead, delivered, flying}, `","`) + `"]`
 	require.EqualValues(t, 2, h.post(t, "/recoveries", list+`,"dry_run":true}`).object(t)["count"])
 	accepted := h.post(t, "/recoveries", list+`}`)

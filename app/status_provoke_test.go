@@ -145,7 +145,7 @@ func (s *sites) stateSpoilers(t *testing.T, c *call) map[models.Code]func() {
 		},
 		models.CodeDeliveryInFlight: func() {
 			s.whole.exec(t, `UPDATE webhook_deliveries SET status = 'in_flight', next_attempt_at = NULL, claim_token = gen_random_uuid(),
-				attempt_id = 'att_' || new_ulid(), lease_expires_at = now() + interval '1 minute' WHERE id = $1`, object)
+				attempt_id = new_compact_id(), lease_expires_at = now() + interval '1 minute' WHERE id = $1`, object)
 		},
 		models.CodeEndpointDeleted: func() {
 			s.whole.exec(t, `UPDATE webhook_deliveries SET status = 'cancelled', next_attempt_at = NULL WHERE id = $1`, object)

@@ -37,15 +37,16 @@ CREATE TABLE webhook_deliveries (
     -- Who holds a delivery that is in flight, until when, and the attempt's id:
     -- given at the claim, so that a send lost with its worker can be recorded.
     claim_token      uuid,
-    attempt_id       text COLLATE "C",
+    attempt_id       uuid, -- compact
     lease_expires_at timestamptz,
     last_status_code int,
     last_error_class text,
     created_at       timestamptz NOT NULL DEFAULT now(),
     updated_at       timestamptz NOT NULL DEFAULT now(),
+    -- Fan-out makes one delivery per event and endpoint, whatever is repeated: the
+    -- id is made of both. It begins with the event's time, by which an event's
+    -- deliveries are found.
     PRIMARY KEY (project_id, id),
-    -- Fan-out makes one delivery per event and endpoint, whatever is repeated.
-    CONSTRAINT webhook_deliveries_once UNIQUE (project_id, event_id, endpoint_id),
     -- Due exactly when there is a time at which it is due; in flight exactly when
     -- somebody holds it, for a bounded time. One CHECK, since PostgreSQL parses
     -- each of them again for every statement that writes.
@@ -77,37 +78,45 @@ CREATE TABLE webhook_lanes (
 
 -- One row per physical request, by day, dropped by day. Partitions are made
 -- ahead by the worker.
+--
+-- There are more of these than of anything else, so a row holds what cannot be
+-- had elsewhere, the widest first. Identifiers are compact; the event is the
+-- delivery's; the request's headers are made again of what stands here,
+-- see models.SentRequest.
 CREATE TABLE webhook_attempts (
-    project_id         text COLLATE "C" NOT NULL,
-    id                 text COLLATE "C" NOT NULL,
-    delivery_id        text COLLATE "C" NOT NULL,
-    endpoint_id        text COLLATE "C" NOT NULL,
-    event_id           text COLLATE "C" NOT NULL,
-    event_type         text        NOT NULL,
+    started_at         timestamptz NOT NULL,
     number             int         NOT NULL CHECK (number >= 1),
-    step               smallint    NOT NULL,
-    manual             boolean     NOT NULL,
-    url                text        NOT NULL,
-    request_id         text        NOT NULL,
-    request_headers    json        NOT NULL,
-    status_code        int,
-    error_class        text,
-    error              text        NOT NULL DEFAULT '',
-    response_headers   json,
-    response_body      bytea,
-    response_truncated boolean     NOT NULL DEFAULT false,
-    dns_ms             int         NOT NULL DEFAULT 0,
-    connect_ms         int         NOT NULL DEFAULT 0,
-    tls_ms             int         NOT NULL DEFAULT 0,
+    body_bytes         int         NOT NULL DEFAULT 0,
+    dns_ms             int, -- NULL, like the next two: a kept connection needed none
+    connect_ms         int,
+    tls_ms             int,
     first_byte_ms      int         NOT NULL DEFAULT 0,
     duration_ms        int         NOT NULL DEFAULT 0,
-    started_at         timestamptz NOT NULL,
+    status_code        smallint,
+    step               smallint    NOT NULL,
+    manual             boolean     NOT NULL,
+    fresh              boolean     NOT NULL DEFAULT false, -- on a connection of its own
+    response_truncated boolean     NOT NULL DEFAULT false,
+    id                 uuid        NOT NULL,
+    delivery_id        uuid        NOT NULL,
+    endpoint_id        uuid        NOT NULL,
+    project_id         text COLLATE "C" NOT NULL,
+    event_type         text        NOT NULL, -- the delivery's, for who looks for a rare one
+    url                text        NOT NULL,
+    user_agent         text,
+    signatures         bytea, -- NULL: nothing is known to have been sent
+    own_headers        json,  -- the names of the endpoint's own headers
+    error_class        text,
+    error              text,
+    response_headers   json,
+    response_body      bytea,
     PRIMARY KEY (project_id, id, started_at)
 ) PARTITION BY RANGE (started_at);
-CREATE INDEX webhook_attempts_of_delivery ON webhook_attempts (project_id, delivery_id, number);
+-- Without the project, which these ids say as well: a third of their size.
+CREATE INDEX webhook_attempts_of_delivery ON webhook_attempts (delivery_id, number);
 -- What the lists of attempts are filtered by. The second has the failed ones only,
 -- by why they failed: what was delivered at once costs nothing there.
-CREATE INDEX webhook_attempts_of_endpoint ON webhook_attempts (project_id, endpoint_id, id);
+CREATE INDEX webhook_attempts_of_endpoint ON webhook_attempts (endpoint_id, id);
 CREATE INDEX webhook_attempts_failed ON webhook_attempts (project_id, error_class, id) WHERE error_class IS NOT NULL;
 
 CREATE TABLE dead_letters (

@@ -90,7 +90,7 @@ func botixVerdict(c *models.CapturedRequest, headers http.Header, candidates []c
 	v.Signed = c.Body
 	for _, one := range candidates {
 		v.Expected = append(v.Expected, models.SignatureDigest{
-			Candidate: one.id, Digest: webhooks.Signature(c.Body, []webhooks.Secret{one.secret}),
+			Candidate: one.id, Digest: webhooks.Sign("", c.ReceivedAt, c.Body, []webhooks.Secret{one.secret}).Body(),
 		})
 	}
 	match(&v)
@@ -129,7 +129,7 @@ func standardVerdict(c *models.CapturedRequest, headers http.Header, candidates 
 	v.Signed = slices.Concat([]byte(id+"."+headers.Get(headerTimestamp)+"."), c.Body)
 	for _, one := range candidates {
 		v.Expected = append(v.Expected, models.SignatureDigest{
-			Candidate: one.id, Digest: webhooks.StandardSignature(id, at, c.Body, []webhooks.Secret{one.secret}),
+			Candidate: one.id, Digest: webhooks.Sign(id, at, c.Body, []webhooks.Secret{one.secret}).Standard(),
 		})
 	}
 	match(&v)

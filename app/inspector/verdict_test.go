@@ -23,9 +23,9 @@ const verdictBody = `{"id":"evt_1"}`
 func signed(off time.Duration, secrets ...webhooks.Secret) map[string]string {
 	at := clock.System{}.Now().Add(off)
 	return map[string]string{
-		"X-BOTIX-Signature": webhooks.Signature([]byte(verdictBody), secrets), "webhook-id": "evt_1",
+		"X-BOTIX-Signature": webhooks.Sign("evt_1", at, []byte(verdictBody), secrets).Body(), "webhook-id": "evt_1",
 		"webhook-timestamp": strconv.FormatInt(at.Unix(), 10),
-		"webhook-signature": webhooks.StandardSignature("evt_1", at, []byte(verdictBody), secrets),
+		"webhook-signature": webhooks.Sign("evt_1", at, []byte(verdictBody), secrets).Standard(),
 	}
 }
 

@@ -84,3 +84,20 @@ func ValidID(prefix, id string) bool {
 	_, err := ulid.ParseStrict(rest)
 	return err == nil
 }
+
+// ulidTime is how many of a ULID's digits are its time.
+const ulidTime = 10
+
+// DeliveriesOf are the smallest and the largest id that a delivery of the event
+// can have: an event's deliveries begin with its time.
+func DeliveriesOf(eventID string) (first, last string) {
+	at := strings.TrimPrefix(eventID, PrefixEvent)
+	at = PrefixDelivery + at[:min(ulidTime, len(at))]
+	return at, at + strings.Repeat("Z", ulidLength-ulidTime)
+}
+
+// NewDeliveryID is a fresh id of a delivery of the event, made at the time at.
+func NewDeliveryID(eventID string, at time.Time) string {
+	first, _ := DeliveriesOf(eventID)
+	return first + NewID(PrefixDelivery, at)[len(first):]
+}

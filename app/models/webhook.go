@@ -74,23 +74,23 @@ type WebhookAttempt struct {
 	Manual            bool
 	URL               string
 	RequestID         string
-	RequestHeaders    []byte      // JSON object of header lists, secrets masked
+	RequestHeaders    []byte      // JSON object of header lists, secrets masked; made of a [SentRequest]
 	StatusCode        *int        // nil: no answer
 	ErrorClass        *ErrorClass // nil: delivered
 	Error             string      // one readable sentence, empty when delivered
 	ResponseHeaders   []byte      // JSON object of header lists
 	ResponseBody      []byte      // as received, cut at 16 KiB
 	ResponseTruncated bool
-	Timing            AttemptTiming `gorm:"embedded"`
+	Timing            AttemptTiming
 	StartedAt         time.Time
 }
 
 // AttemptTiming splits an attempt's duration, in milliseconds. A part that did
 // not happen (a reused connection needs no DNS) is 0.
 type AttemptTiming struct {
-	DNSMs       int `gorm:"column:dns_ms"`
+	DNSMs       int
 	ConnectMs   int
-	TLSMs       int `gorm:"column:tls_ms"`
+	TLSMs       int
 	FirstByteMs int
 	DurationMs  int // the whole exchange
 }

@@ -57,9 +57,9 @@ const (
 		LEFT JOIN webhook_deliveries d ON d.project_id = l.project_id AND d.id = l.delivery_id
 		LEFT JOIN events e ON e.project_id = l.project_id AND e.id = l.event_id
 		LEFT JOIN LATERAL (
-			SELECT * FROM webhook_attempts a WHERE a.project_id = l.project_id AND a.delivery_id = l.delivery_id
+			SELECT * FROM webhook_attempts a WHERE a.project_id = l.project_id AND a.delivery_id = compact_id(l.delivery_id)
 			ORDER BY a.number DESC LIMIT 1) AS a ON true
-		LEFT JOIN dead_letter_attempts k ON k.project_id = l.project_id AND k.id = l.attempt_id
+		LEFT JOIN dead_letter_attempts k ON k.project_id = l.project_id AND k.id = compact_id(l.attempt_id)
 		WHERE l.project_id = $1 AND l.archive_id = $2 ORDER BY l.id`
 	// Nothing is deleted by whoever has lost the lease.
 	sqlFinishArchive = `

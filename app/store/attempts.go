@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
 	"gorm.io/gorm"
 
 	"github.com/botix-pro/platform/app/models"
@@ -20,24 +21,32 @@ const AttemptRetention = 14 * 24 * time.Hour
 func (s *Store) WebhookAttempt(
 	ctx context.Context, project models.ProjectID, id string,
 ) (*models.WebhookAttempt, *models.WebhookDelivery, *models.Event, error) {
-	var attempt models.WebhookAttempt
-	err := keptAttempts(s.read(ctx), project).Where("id = ?", id).Scopes(startedAbout(id)).Take(&attempt).Error
+	compact, ok := models.CompactID(models.PrefixAttempt, id)
+	if !ok {
+		return nil, nil, nil, notFound("attempt")
+	}
+	var row attemptRow
+	err := keptAttempts(s.read(ctx), project).Where("id = ?", uuid.UUID(compact)).Scopes(startedAbout(id)).Take(&row).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		err = s.read(ctx).Table("dead_letter_attempts").Where("project_id = ? AND id = ?", project, id).Take(&attempt).Error
+		err = s.read(ctx).Table("dead_letter_attempts").Where("project_id = ? AND id = ?", project, uuid.UUID(compact)).Take(&row).Error
 	}
 	if err != nil {
 		return nil, nil, nil, one(err, "attempt")
 	}
 	var delivery models.WebhookDelivery
-	err = s.read(ctx).Where("project_id = ? AND id = ?", project, attempt.DeliveryID).Take(&delivery).Error
+	err = s.read(ctx).Where("project_id = ? AND id = ?", project, models.FullID(models.PrefixDelivery, row.DeliveryID)).Take(&delivery).Error
 	if err != nil {
 		return nil, nil, nil, one(err, "delivery")
 	}
-	var event models.Event
-	if err := s.read(ctx).Where("project_id = ? AND id = ?", project, attempt.EventID).Take(&event).Error; err != nil {
-		return nil, nil, nil, one(err, "event")
+	attempt, err := row.attempt(&delivery)
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	return &attempt, &delivery, &event, nil
+	event, err := s.Event(ctx, project, delivery.EventID)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return &attempt, &delivery, event, nil
 }
 
 // keptAttempts bounds a query to the partitions that can hold something.
@@ -59,14 +68,18 @@ func startedAbout(id string) func(*gorm.DB) *gorm.DB {
 // AttemptsOfDelivery returns the latest attempts of a delivery that are kept, in
 // the order in which they were sent, without their headers and bodies.
 func (s *Store) AttemptsOfDelivery(ctx context.Context, project models.ProjectID, delivery string) ([]models.WebhookAttempt, error) {
-	query := keptAttempts(s.read(ctx), project).Where("delivery_id = ?", delivery)
+	compact, ok := models.CompactID(models.PrefixDelivery, delivery)
+	if !ok {
+		return nil, nil
+	}
+	query := keptAttempts(s.read(ctx), project).Where("delivery_id = ?", uuid.UUID(compact))
 	if made, err := models.TimeOfID(models.PrefixDelivery, delivery); err == nil {
 		query = query.Where("started_at > ?", made.Add(-startSlack))
 	}
-	var attempts []models.WebhookAttempt
-	if err := query.Select(attemptRow).Order("number DESC").Limit(maxAttemptsShown).Find(&attempts).Error; err != nil {
+	var rows []attemptRow
+	if err := query.Select(attemptListed).Order("number DESC").Limit(maxAttemptsShown).Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("list a delivery's attempts: %w", err)
 	}
-	slices.Reverse(attempts)
-	return attempts, nil
+	slices.Reverse(rows)
+	return s.attempts(ctx, project, rows)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/botix-pro/platform/app/models"
@@ -29,8 +30,8 @@ const (
 	maxDeliveriesFound = 1000
 )
 
-// attemptRow are the columns of a list: neither headers nor bodies.
-const attemptRow = `project_id, id, delivery_id, endpoint_id, event_id, event_type, number, step, manual, url, request_id,
+// attemptListed are the columns of a list: neither headers nor bodies.
+const attemptListed = `project_id, id, delivery_id, endpoint_id, number, step, manual, url,
 	status_code, error_class, error, dns_ms, connect_ms, tls_ms, first_byte_ms, duration_ms, started_at`
 
 // AttemptFilter narrows a list of attempts; empty fields do not.
@@ -65,41 +66,43 @@ type AttemptList struct {
 // them reads more than @scan rows, and all that is below the edge was not looked
 // at by each. The ways differ in the index that they walk along.
 const (
-	attemptBounds = `project_id = @project AND started_at > @from AND started_at < @to AND id > @after AND id < @before`
+	attemptBounds = `project_id = @project AND started_at > @from AND started_at < @to AND id > CAST(@after AS uuid) AND id < CAST(@before AS uuid)`
 
 	// What is walked over is narrow: the rows themselves are read for a page only.
-	attemptSeen = `id, started_at, endpoint_id, event_type, error_class, request_id`
+	attemptSeen = `id, started_at, endpoint_id, event_type, error_class`
 
 	wayOfProject = `SELECT '' AS way, ` + attemptSeen + ` FROM webhook_attempts
 		WHERE ` + attemptBounds + ` ORDER BY id DESC LIMIT @scan`
 	wayOfEndpoint = `SELECT '' AS way, ` + attemptSeen + ` FROM webhook_attempts
-		WHERE ` + attemptBounds + ` AND endpoint_id = @endpoint ORDER BY id DESC LIMIT @scan`
+		WHERE ` + attemptBounds + ` AND endpoint_id = CAST(@endpoint AS uuid) ORDER BY id DESC LIMIT @scan`
 	wayOfClasses = `SELECT a.* FROM unnest(CAST(@classes AS text[])) AS c (class) CROSS JOIN LATERAL (
 		SELECT c.class AS way, ` + attemptSeen + ` FROM webhook_attempts
 		WHERE ` + attemptBounds + ` AND error_class = c.class ORDER BY id DESC LIMIT @scan) AS a`
 	// Few, so the order is made after them: asked for before, it could lead along
 	// the wrong index.
 	wayOfDeliveries = `SELECT '' AS way, ` + attemptSeen + ` FROM webhook_attempts
-		WHERE ` + attemptBounds + ` AND delivery_id = ANY(CAST(@deliveries AS text[])) LIMIT @scan`
+		WHERE ` + attemptBounds + ` AND delivery_id = ANY(CAST(@deliveries AS uuid[])) LIMIT @scan`
 
 	// LIMIT 1 keeps the planner from joining all partitions with the page.
 	searchAttempts = `
 		WITH scanned AS MATERIALIZED (%s),
-		edge AS (SELECT max(last) AS id FROM (SELECT min(id) AS last FROM scanned GROUP BY way HAVING count(*) >= @scan) AS ends),
-		picked AS (SELECT s.id, s.started_at FROM scanned s, edge WHERE s.id >= coalesce(edge.id, '') %s ORDER BY s.id DESC LIMIT @limit)
-		SELECT edge.id AS edge, a.* FROM edge LEFT JOIN (picked p CROSS JOIN LATERAL (
-			SELECT ` + attemptRow + ` FROM webhook_attempts w WHERE w.project_id = @project AND w.id = p.id AND w.started_at = p.started_at LIMIT 1) AS a) ON true
+		edge AS (SELECT last AS id FROM (SELECT (array_agg(id ORDER BY id))[1] AS last FROM scanned GROUP BY way HAVING count(*) >= @scan) AS ends ORDER BY last DESC LIMIT 1),
+		picked AS (SELECT s.id, s.started_at FROM scanned s LEFT JOIN edge ON true WHERE (edge.id IS NULL OR s.id >= edge.id) %s ORDER BY s.id DESC LIMIT @limit)
+		SELECT edge.id AS edge, a.* FROM (SELECT (SELECT id FROM edge) AS id) AS edge LEFT JOIN (picked p CROSS JOIN LATERAL (
+			SELECT ` + attemptListed + ` FROM webhook_attempts w WHERE w.project_id = @project AND w.id = p.id AND w.started_at = p.started_at LIMIT 1) AS a) ON true
 		ORDER BY a.id DESC`
 
-	// A request's id carries its time, and what it did is close to it.
+	// A request's id carries its time, and what it did is close to it. An attempt's
+	// own request is one with it, but for the prefix.
 	sqlDeliveriesOfRequest = `
 		SELECT delivery_id AS id FROM webhook_attempts
-		WHERE project_id = @project AND started_at > @from AND started_at < @to AND id > @first_attempt AND id < @last_attempt AND request_id = @request
-		LIMIT 1`
+		WHERE project_id = @project AND started_at > @from AND started_at < @to AND id = CAST(@attempt AS uuid) LIMIT 1`
 	sqlDeliveriesCausedBy = `
-		SELECT d.id FROM events v JOIN webhook_deliveries d ON d.project_id = v.project_id AND d.event_id = v.id
+		SELECT compact_id(d.id) AS id FROM events v JOIN webhook_deliveries d ON ` + deliveryOfEvent + `
 		WHERE v.project_id = @project AND v.id > @first_event AND v.id < @last_event AND v.request_id = @request LIMIT @limit`
-	sqlDeliveriesOfEvent = `SELECT id FROM webhook_deliveries WHERE project_id = @project AND event_id = @event LIMIT @limit`
+	sqlDeliveriesOfEvent = `
+		SELECT compact_id(id) AS id FROM webhook_deliveries
+		WHERE project_id = @project AND event_id = @event AND id BETWEEN @first_delivery AND @last_delivery LIMIT @limit`
 )
 
 // search is one list's statement with its parameters.
@@ -118,7 +121,7 @@ func (s *Store) WebhookAttempts(ctx context.Context, project models.ProjectID, f
 	}
 	var list AttemptList
 	for looked, scan := 0, max(firstScan, page.Limit); ; {
-		edge, err := s.walk(ctx, found, &list, page.Limit, scan)
+		edge, err := s.walk(ctx, project, found, &list, page.Limit, scan)
 		looked += scan
 		switch {
 		case err != nil:
@@ -131,7 +134,6 @@ func (s *Store) WebhookAttempts(ctx context.Context, project models.ProjectID, f
 		case looked >= maxScan:
 			return list.stoppedAt(edge)
 		}
-		found.bounds["before"] = edge
 		scan = min(scan*scanGrowth, maxScan-looked)
 	}
 }
@@ -148,29 +150,31 @@ func (l AttemptList) stoppedAt(edge string) (AttemptList, error) {
 
 // walked is an attempt, or none, with where the walk ended.
 type walked struct {
-	models.WebhookAttempt `gorm:"embedded"`
-
-	Edge *string
+	Attempt attemptRow `gorm:"embedded"`
+	Edge    *uuid.UUID
 }
 
 // walk adds what the next rows have and returns where they ended, empty at the
 // end of all.
-func (s *Store) walk(ctx context.Context, found *search, list *AttemptList, limit, scan int) (string, error) {
+func (s *Store) walk(ctx context.Context, project models.ProjectID, found *search, list *AttemptList, limit, scan int) (string, error) {
 	found.bounds["scan"], found.bounds["limit"] = max(scan/found.walks, limit), limit-len(list.Rows)
-	rows, err := planned[walked](ctx, s, fmt.Sprintf(searchAttempts, found.way, found.conditions), found.bounds)
+	seen, err := planned[walked](ctx, s, fmt.Sprintf(searchAttempts, found.way, found.conditions), found.bounds)
 	if err != nil {
 		return "", fmt.Errorf("list attempts: %w", err)
 	}
-	edge := ""
-	for _, row := range rows {
+	edge, rows := "", make([]attemptRow, 0, len(seen))
+	for _, row := range seen {
 		if row.Edge != nil {
-			edge = *row.Edge
+			edge = models.FullID(models.PrefixAttempt, *row.Edge)
+			found.bounds["before"] = row.Edge.String()
 		}
-		if row.ID != "" { // the edge alone comes as a row without an attempt
-			list.Rows = append(list.Rows, row.WebhookAttempt)
+		if row.Attempt.ID != uuid.Nil { // the edge alone comes as a row without an attempt
+			rows = append(rows, row.Attempt)
 		}
 	}
-	return edge, nil
+	attempts, err := s.attempts(ctx, project, rows)
+	list.Rows = append(list.Rows, attempts...)
+	return edge, err
 }
 
 // searchFor chooses the way; nil: there can be nothing.
@@ -180,6 +184,13 @@ func (s *Store) searchFor(ctx context.Context, project models.ProjectID, f Attem
 		return nil, err
 	}
 	found := &search{way: wayOfProject, walks: 1, bounds: f.bounds(project, page, now)}
+	if f.EndpointID != "" {
+		endpoint, ok := models.CompactID(models.PrefixEndpoint, f.EndpointID)
+		if !ok {
+			return nil, nil //nolint:nilnil // as documented
+		}
+		found.bounds["endpoint"] = uuid.UUID(endpoint).String()
+	}
 	switch {
 	case f.EventID != "" || f.DeliveryID != "" || f.RequestID != "":
 		ids, err := s.deliveriesMeant(ctx, f, found)
@@ -200,7 +211,7 @@ func (s *Store) searchFor(ctx context.Context, project models.ProjectID, f Attem
 func (q *search) narrow(f AttemptFilter) {
 	add := func(condition string) { q.conditions += " AND " + condition }
 	if f.EndpointID != "" && q.way != wayOfEndpoint {
-		add("endpoint_id = @endpoint")
+		add("endpoint_id = CAST(@endpoint AS uuid)")
 	}
 	if f.EventType != "" {
 		add("event_type = @type")
@@ -224,18 +235,25 @@ func (f AttemptFilter) bounds(project models.ProjectID, page Page, now time.Time
 		to = *f.Until
 	}
 	after, before := models.FirstID(models.PrefixAttempt, from.Add(-startSlack)), models.FirstID(models.PrefixAttempt, to.Add(startSlack))
-	if f.After > after {
+	if f.After > after && models.ValidID(models.PrefixAttempt, f.After) {
 		after = f.After
 	}
-	if page.Before != "" && page.Before < before {
+	if page.Before != "" && page.Before < before && models.ValidID(models.PrefixAttempt, page.Before) {
 		before = page.Before
 		if at, err := models.TimeOfID(models.PrefixAttempt, before); err == nil && at.Add(startSlack).Before(to) {
 			to = at.Add(startSlack)
 		}
 	}
 	return map[string]any{
-		"project": string(project), "endpoint": f.EndpointID, "type": f.EventType, "from": from, "to": to, "after": after, "before": before,
+		"project": string(project), "type": f.EventType, "from": from, "to": to,
+		"after": compactText(models.PrefixAttempt, after), "before": compactText(models.PrefixAttempt, before),
 	}
+}
+
+// compactText is a valid identifier as the text of a uuid.
+func compactText(prefix, id string) string {
+	compact, _ := models.CompactID(prefix, id)
+	return uuid.UUID(compact).String()
 }
 
 // deliveriesMeant are the deliveries that an event's, a delivery's or a request's
@@ -255,13 +273,18 @@ func (s *Store) deliveriesMeant(ctx context.Context, f AttemptFilter, found *sea
 	}
 	switch {
 	case f.DeliveryID != "":
-		return []string{f.DeliveryID}, nil
+		id, ok := models.CompactID(models.PrefixDelivery, f.DeliveryID)
+		if !ok {
+			return nil, nil
+		}
+		return []string{uuid.UUID(id).String()}, nil
 	case f.EventID != "":
-		return ask(sqlDeliveriesOfEvent, map[string]any{"event": f.EventID})
+		first, last := models.DeliveriesOf(f.EventID)
+		return ask(sqlDeliveriesOfEvent, map[string]any{"event": f.EventID, "first_delivery": first, "last_delivery": last})
 	}
-	values, err := aboutRequest(f.RequestID)
-	if err != nil {
-		return nil, nil //nolint:nilerr // what is no id of ours names nothing
+	values, ok := aboutRequest(f.RequestID)
+	if !ok {
+		return nil, nil // what is no id of ours names nothing
 	}
 	ids, err := ask(sqlDeliveriesOfRequest, values)
 	if err != nil || len(ids) == 0 {
@@ -270,22 +293,22 @@ func (s *Store) deliveriesMeant(ctx context.Context, f AttemptFilter, found *sea
 		}
 		return ids, err
 	}
-	found.bounds["request"] = f.RequestID
-	found.conditions += " AND request_id = @request"
+	found.bounds["attempt"] = values["attempt"]
+	found.conditions += " AND s.id = CAST(@attempt AS uuid)"
 	return ids, nil
 }
 
-func aboutRequest(id string) (map[string]any, error) {
+func aboutRequest(id string) (values map[string]any, ok bool) {
+	attempt, ok := models.CompactID(models.PrefixRequest, id)
 	at, err := models.TimeOfID(models.PrefixRequest, id)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // it says which id
+	if !ok || err != nil {
+		return nil, false
 	}
 	from, to := at.Add(-requestSlack), at.Add(requestSlack)
 	return map[string]any{
-		"request": id, "from": from, "to": to,
-		"first_attempt": models.FirstID(models.PrefixAttempt, from), "last_attempt": models.FirstID(models.PrefixAttempt, to),
+		"request": id, "from": from, "to": to, "attempt": uuid.UUID(attempt).String(),
 		"first_event": models.FirstID(models.PrefixEvent, from), "last_event": models.FirstID(models.PrefixEvent, to),
-	}, nil
+	}, true
 }
 
 // planned runs a question that is planned for its own values. A plan that is kept

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/botix-pro/platform/app/models"
 )
@@ -83,7 +84,7 @@ const (
 	       status = CASE e.status WHEN 'active' THEN 'in_flight' WHEN 'deleted' THEN 'cancelled' ELSE 'held' END,
 	       attempt_count = d.attempt_count + (e.status = 'active')::int,
 	       claim_token = CASE WHEN e.status = 'active' THEN $4::uuid END,
-	       attempt_id = CASE WHEN e.status = 'active' THEN 'att_' || new_ulid() END,
+	       attempt_id = CASE WHEN e.status = 'active' THEN new_compact_id() END,
 	       lease_expires_at = CASE WHEN e.status = 'active' THEN clock_timestamp() + make_interval(secs => $6) END,
 	       step_started_at = CASE WHEN e.status = 'active' THEN coalesce(d.step_started_at, clock_timestamp()) ELSE d.step_started_at END,
 	       next_attempt_at = NULL,
@@ -91,7 +92,7 @@ const (
 	FROM (SELECT id FROM due LIMIT 100) due, -- tells the planner how few they are; the Max of a claim is no more
 	     endpoint e, events v
 	WHERE d.project_id = $1 AND d.id = due.id AND v.project_id = $1 AND v.id = d.event_id
-	RETURNING d.id, d.event_id, d.event_type, coalesce(d.attempt_id, ''), d.attempt_count, d.step,
+	RETURNING d.id, d.event_id, d.event_type, d.attempt_id, d.attempt_count, d.step,
 	          extract(epoch FROM clock_timestamp() - d.step_started_at)::float8, d.manual, d.status,
 	          e.url, e.secrets, e.headers, v.body, e.rate_per_second`
 	// What a lane with a rate has used up; only its holder claims, so nobody
@@ -137,11 +138,13 @@ func (s *Store) scanClaimed(rows pgx.Rows, claim ClaimRequest) (Claimed, bool, e
 	var status models.DeliveryStatus
 	var since *float64
 	var secrets, headers []byte
-	err := rows.Scan(&c.ID, &c.EventID, &c.EventType, &c.AttemptID, &c.Number, &c.Step, &since, &c.Manual, &status,
+	var attempt pgtype.UUID
+	err := rows.Scan(&c.ID, &c.EventID, &c.EventType, &attempt, &c.Number, &c.Step, &since, &c.Manual, &status,
 		&c.URL, &secrets, &headers, &c.Body, &c.RatePerSecond)
 	if err != nil {
 		return c, false, fmt.Errorf("read a claimed delivery: %w", err)
 	}
+	c.AttemptID = models.FullID(models.PrefixAttempt, attempt.Bytes)
 	if since != nil {
 		c.SinceStepBegan = time.Duration(*since * float64(time.Second))
 	}

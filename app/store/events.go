@@ -72,7 +72,7 @@ func (tx *Tx) insertEvent(project models.ProjectID, e *models.Event) {
 func (tx *Tx) AppendEventTo(e *models.Event, endpoint string) *models.WebhookDelivery {
 	now := tx.Now()
 	delivery := &models.WebhookDelivery{
-		ProjectID: tx.project, ID: models.NewID(models.PrefixDelivery, now), EventID: e.ID, EventType: e.Type, EndpointID: endpoint,
+		ProjectID: tx.project, ID: models.NewDeliveryID(e.ID, now), EventID: e.ID, EventType: e.Type, EndpointID: endpoint,
 		Status: models.DeliveryPending, Step: 1, NextAttemptAt: &now, CreatedAt: now, UpdatedAt: now,
 	}
 	tx.insertEvent(tx.project, e)

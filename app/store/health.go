@@ -33,29 +33,34 @@ const sqlRecordHealth = `
 	       last_success_at = coalesce(excluded.last_success_at, h.last_success_at),
 	       last_failure_at = coalesce(excluded.last_failure_at, h.last_failure_at)`
 
-// recordHealth queues what a batch says about its endpoints. A success among the
-// failures of one batch, milliseconds apart, counts as the last of them.
-func (tx *Tx) recordHealth(outcomes []Outcome) {
-	tallies := map[Lane]int{} // failures; 0 for a success
-	for _, o := range outcomes {
+// tallies are what a batch says about its endpoints, in columns: how many failures
+// each had, 0 for a success. A success among the failures of one batch,
+// milliseconds apart, counts as the last of them.
+func tallies(outcomes []Outcome) (projects, endpoints []string, failures []int32) {
+	at := map[Lane]int{}
+	for i := range outcomes {
+		o := &outcomes[i]
+		success := o.Status == models.DeliveryDelivered
+		if !success && !o.Attempt.CountsAgainstEndpoint() {
+			continue
+		}
 		lane := Lane{ProjectID: o.Attempt.ProjectID, EndpointID: o.Attempt.EndpointID}
-		failures, known := tallies[lane]
+		n, known := at[lane]
 		switch {
-		case o.Status == models.DeliveryDelivered:
-			tallies[lane] = 0
-		case o.Attempt.CountsAgainstEndpoint() && (!known || failures > 0):
-			tallies[lane] = failures + 1
+		case !known:
+			at[lane] = len(projects)
+			projects, endpoints = append(projects, string(lane.ProjectID)), append(endpoints, lane.EndpointID)
+			failures = append(failures, 1)
+			if success {
+				failures[len(failures)-1] = 0
+			}
+		case success:
+			failures[n] = 0
+		case failures[n] > 0:
+			failures[n]++
 		}
 	}
-	if len(tallies) == 0 {
-		return
-	}
-	var projects, endpoints []string
-	var failures []int
-	for lane, count := range tallies {
-		projects, endpoints, failures = append(projects, string(lane.ProjectID)), append(endpoints, lane.EndpointID), append(failures, count)
-	}
-	tx.exec(sqlRecordHealth, projects, endpoints, failures)
+	return projects, endpoints, failures
 }
 
 const (

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
 	"gorm.io/gorm"
 
 	"github.com/botix-pro/platform/app/models"
@@ -70,9 +71,13 @@ type DeliveryFilter struct {
 // Deliveries returns a page of the project's deliveries, newest first.
 func (s *Store) Deliveries(ctx context.Context, project models.ProjectID, filter DeliveryFilter, page Page) ([]models.WebhookDelivery, error) {
 	query := filter.narrow(s.read(ctx).Where("project_id = ?", project))
+	if filter.EventID != nil {
+		// An event's deliveries are made with its time; there is no index but that.
+		first, last := models.DeliveriesOf(*filter.EventID)
+		query = query.Where("event_id = ? AND id BETWEEN ? AND ?", *filter.EventID, first, last)
+	}
 	for condition, value := range map[string]*string{
-		"status = ?": filter.Status, "endpoint_id = ?": filter.EndpointID, "event_id = ?": filter.EventID,
-		"event_type = ?": filter.EventType, "last_error_class = ?": filter.ErrorClass,
+		"status = ?": filter.Status, "endpoint_id = ?": filter.EndpointID, "event_type = ?": filter.EventType, "last_error_class = ?": filter.ErrorClass,
 	} {
 		if value != nil {
 			query = query.Where(condition, *value)
@@ -102,13 +107,18 @@ func (s *Store) Delivery(ctx context.Context, project models.ProjectID, id strin
 	if err != nil {
 		return nil, nil, err
 	}
-	var attempts []models.WebhookAttempt
-	err = keptAttempts(s.read(ctx), project).Where("delivery_id = ? AND number > ?", id, delivery.AttemptCount-maxAttemptsShown).
-		Order("number").Find(&attempts).Error
+	compact, ok := models.CompactID(models.PrefixDelivery, id)
+	if !ok {
+		return nil, nil, notFound("delivery")
+	}
+	var rows []attemptRow
+	err = keptAttempts(s.read(ctx), project).
+		Where("delivery_id = ? AND number > ?", uuid.UUID(compact), delivery.AttemptCount-maxAttemptsShown).Order("number").Find(&rows).Error
 	if err != nil {
 		return nil, nil, fmt.Errorf("list a delivery's attempts: %w", err)
 	}
-	return delivery, attempts, nil
+	attempts, err := withDeliveries(rows, map[string]*models.WebhookDelivery{id: delivery})
+	return delivery, attempts, err
 }
 
 // sqlEventsAbout reads a millisecond's events by their ids, which begin with

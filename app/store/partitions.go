@@ -40,7 +40,7 @@ const (
 			SELECT project_id, id, attempt_id FROM dead_letters WHERE (project_id, id) > ($1, $2) ORDER BY project_id, id LIMIT $3
 		), saved AS (
 			INSERT INTO dead_letter_attempts
-			SELECT a.* FROM page p JOIN %s a ON a.project_id = p.project_id AND a.id = p.attempt_id ON CONFLICT DO NOTHING
+			SELECT a.* FROM page p JOIN %s a ON a.project_id = p.project_id AND a.id = compact_id(p.attempt_id) ON CONFLICT DO NOTHING
 		)
 		SELECT project_id, id FROM page ORDER BY project_id DESC, id DESC LIMIT 1`
 )

@@ -36,7 +36,8 @@ const (
 		), dead AS (
 			INSERT INTO dead_letters (project_id, id, delivery_id, endpoint_id, event_id, event_type, cause, attempt_id, expires_at)
 			SELECT m.project_id, 'dlq_' || new_ulid(), m.id, m.endpoint_id, m.event_id, m.event_type, $2,
-			       (SELECT a.id FROM webhook_attempts a WHERE a.project_id = m.project_id AND a.delivery_id = m.id ORDER BY a.number DESC LIMIT 1),
+			       (SELECT 'att_' || ulid_of(a.id) FROM webhook_attempts a
+			        WHERE a.project_id = m.project_id AND a.delivery_id = compact_id(m.id) ORDER BY a.number DESC LIMIT 1),
 			       clock_timestamp() + make_interval(days => (m.limits ->> 'dead_letter_retention_days')::int)
 			FROM moved m
 		)
@@ -76,15 +77,19 @@ const (
 		AND NOT EXISTS (SELECT 1 FROM dead_letters l WHERE l.project_id = d.project_id AND l.delivery_id = d.id)`
 	sqlLockOldEvents = `
 		SELECT id FROM events v WHERE project_id = $1 AND id > $2 AND id < $3
-		AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.project_id = v.project_id AND d.event_id = v.id)
+		AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE ` + deliveryOfEvent + `)
 		ORDER BY id LIMIT $4 FOR UPDATE SKIP LOCKED`
 	sqlDropEvents = `
 		DELETE FROM events v WHERE project_id = $1 AND id = ANY ($2)
-		AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.project_id = v.project_id AND d.event_id = v.id)`
+		AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE ` + deliveryOfEvent + `)`
+	// That the delivery d is of the event v. Its id begins with the event's time, see
+	// [models.DeliveriesOf].
+	deliveryOfEvent = `d.project_id = v.project_id AND d.event_id = v.id
+		AND d.id BETWEEN 'whd_' || substr(v.id, 5, 10) AND 'whd_' || substr(v.id, 5, 10) || 'ZZZZZZZZZZZZZZZZ'`
 	// Attempts that were saved for dead letters that are gone.
 	sqlDropAttempts = `
 		DELETE FROM dead_letter_attempts a WHERE project_id = $1
-		AND NOT EXISTS (SELECT 1 FROM dead_letters l WHERE l.project_id = a.project_id AND l.delivery_id = a.delivery_id)`
+		AND NOT EXISTS (SELECT 1 FROM dead_letters l WHERE l.project_id = a.project_id AND l.delivery_id = 'whd_' || ulid_of(a.delivery_id))`
 	sqlDropNotices = `DELETE FROM notices WHERE project_id = $1 AND id < $2`
 	sqlDropRollups = `
 		DELETE FROM webhook_rollups WHERE (project_id, endpoint_id, hour) IN (

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/botix-pro/platform/app/models"
 )
@@ -39,7 +40,7 @@ const (
 		FROM webhook_rollups r, state WHERE r.project_id = $2 AND r.hour >= $3 AND r.hour < $4 AND r.hour < state.until
 		  AND ($5::text IS NULL OR r.endpoint_id = $5)
 		UNION ALL SELECT * FROM (` + sqlRollUp + `project_id = $2 AND started_at >= $3 AND started_at < $4
-		AND started_at >= (SELECT until FROM state) AND ($5::text IS NULL OR endpoint_id = $5)` + sqlRolledUp + `) AS live
+		AND started_at >= (SELECT until FROM state) AND ($6::uuid IS NULL OR endpoint_id = $6)` + sqlRolledUp + `) AS live
 		ORDER BY hour, endpoint_id`
 
 	// Attempts by endpoint, hour, class and bucket, and then those counts as one row
@@ -65,7 +66,7 @@ const (
 			       coalesce(sum(ms) FILTER (WHERE bucket IS NOT NULL), 0)::bigint AS latency_ms
 			FROM cells GROUP BY 1, 2, 3
 		)
-		SELECT project_id, endpoint_id, hour, attempts, successes, coalesce(failures, '{}') AS failures, answered, latency_ms,
+		SELECT project_id, 'whe_' || ulid_of(endpoint_id) AS endpoint_id, hour, attempts, successes, coalesce(failures, '{}') AS failures, answered, latency_ms,
 		       coalesce(latencies, '{}') AS latencies
 		FROM totals LEFT JOIN classes USING (project_id, endpoint_id, hour) LEFT JOIN buckets USING (project_id, endpoint_id, hour)`
 )
@@ -142,16 +143,23 @@ func rollUpHour(ctx context.Context, tx pgx.Tx, hour time.Time) error {
 // which should be whole hours, one an endpoint and hour, in the order of time.
 // The latest hour or two are summed up on the spot.
 func (s *Store) Rollups(ctx context.Context, project models.ProjectID, since, until time.Time) ([]models.Rollup, error) {
-	return s.rollups(ctx, project, nil, since, until)
+	return s.rollups(ctx, project, nil, pgtype.UUID{}, since, until)
 }
 
 // EndpointRollups is [Store.Rollups] of one endpoint.
 func (s *Store) EndpointRollups(ctx context.Context, project models.ProjectID, endpoint string, since, until time.Time) ([]models.Rollup, error) {
-	return s.rollups(ctx, project, &endpoint, since, until)
+	short := compact(models.PrefixEndpoint, endpoint)
+	if !short.Valid {
+		return nil, nil
+	}
+	return s.rollups(ctx, project, &endpoint, short, since, until)
 }
 
-func (s *Store) rollups(ctx context.Context, project models.ProjectID, endpoint *string, since, until time.Time) ([]models.Rollup, error) {
-	list, err := selectRows[models.Rollup](ctx, s, sqlRollups, models.LatencyBounds(), string(project), since, until, endpoint)
+// rollups are of all endpoints, or of the one whose id is given in both its forms.
+func (s *Store) rollups(
+	ctx context.Context, project models.ProjectID, endpoint *string, short pgtype.UUID, since, until time.Time,
+) ([]models.Rollup, error) {
+	list, err := selectRows[models.Rollup](ctx, s, sqlRollups, models.LatencyBounds(), string(project), since, until, endpoint, short)
 	if err != nil {
 		return nil, fmt.Errorf("read rollups: %w", err)
 	}

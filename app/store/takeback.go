@@ -29,11 +29,9 @@ const sqlTakeBack = `
 		FROM lost WHERE d.project_id = lost.project_id AND d.id = lost.id
 		RETURNING d.*, lost.started_at, lost.attempt_id AS lost_attempt
 	), attempt AS (
-		INSERT INTO webhook_attempts (project_id, id, delivery_id, endpoint_id, event_id, event_type, number, step, manual,
-		       url, request_id, request_headers, error_class, error, duration_ms, started_at)
-		SELECT m.project_id, m.lost_attempt, m.id, m.endpoint_id, m.event_id, m.event_type, m.attempt_count, m.step, m.manual,
-		       e.url, 'req_' || substr(m.lost_attempt, 5), '{}', 'worker_lost',
-		       'The worker ended before it could record an answer; the receiver may have got the request.', 0, m.started_at
+		INSERT INTO webhook_attempts (project_id, id, delivery_id, endpoint_id, event_type, number, step, manual, url, error_class, error, started_at)
+		SELECT m.project_id, m.lost_attempt, compact_id(m.id), compact_id(m.endpoint_id), m.event_type, m.attempt_count, m.step, m.manual, e.url,
+		       'worker_lost', 'The worker ended before it could record an answer; the receiver may have got the request.', m.started_at
 		FROM moved m JOIN webhook_endpoints e ON e.project_id = m.project_id AND e.id = m.endpoint_id
 		-- A claim so old that its day is no longer kept (everything stood still for
 		-- weeks) is taken back without a record, rather than not at all.
@@ -43,7 +41,7 @@ const sqlTakeBack = `
 		SELECT DISTINCT date_trunc('hour', m.started_at) FROM moved m WHERE m.started_at < now() - make_interval(secs => @stale)
 	), dead AS (
 		INSERT INTO dead_letters (project_id, id, delivery_id, endpoint_id, event_id, event_type, cause, attempt_id, expires_at)
-		SELECT m.project_id, 'dlq_' || new_ulid(), m.id, m.endpoint_id, m.event_id, m.event_type, @cause, m.lost_attempt,
+		SELECT m.project_id, 'dlq_' || new_ulid(), m.id, m.endpoint_id, m.event_id, m.event_type, @cause, 'att_' || ulid_of(m.lost_attempt),
 		       clock_timestamp() + make_interval(days => (t.limits ->> 'dead_letter_retention_days')::int)
 		FROM moved m JOIN projects p ON p.id = m.project_id JOIN plans t ON t.id = p.plan_id
 		WHERE m.status = 'dead_letter'

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	"github.com/botix-pro/platform/app/models"
@@ -29,15 +28,12 @@ func (d *Drainer) deliver(ctx context.Context, c store.Claimed, asked time.Time)
 		d.recorder.record(unsendable(c, started))
 		return
 	}
-	// Made of the attempt's id, which was given at the claim: if this worker is
-	// lost, whoever records the loss knows what was sent.
-	requestID := models.PrefixRequest + strings.TrimPrefix(c.AttemptID, models.PrefixAttempt)
 	outcome := d.sender.Send(ctx, Attempt{
 		URL: c.URL, Body: c.Body, EventID: c.EventID, EventType: c.EventType, Number: c.Number,
-		RequestID: requestID, Headers: c.Headers, Secrets: secrets, StartedAt: started,
+		RequestID: models.RequestIDOf(c.AttemptID), Headers: c.Headers, Secrets: secrets, StartedAt: started,
 	})
 	d.logAttempt(ctx, c, outcome)
-	d.recorder.record(d.outcomeOf(c, outcome, requestID, started))
+	d.recorder.record(d.outcomeOf(c, outcome, started))
 }
 
 // unsendable puts a delivery off that a fault of ours kept from being sent: it
@@ -45,18 +41,18 @@ func (d *Drainer) deliver(ctx context.Context, c store.Claimed, asked time.Time)
 func unsendable(c store.Claimed, started time.Time) store.Outcome {
 	outcome := Outcome{ErrorClass: models.ErrorInternal, Error: "A fault of ours: the signing secret could not be read. Nothing was sent."}
 	return store.Outcome{
-		Token: c.Token, Attempt: attemptRow(c, outcome, models.PrefixRequest+strings.TrimPrefix(c.AttemptID, models.PrefixAttempt), started),
+		Token: c.Token, Attempt: attemptRow(c, outcome, started),
 		Status: models.DeliveryWaiting, Step: c.Step, KeepStep: true, DueIn: unsendablePause,
 	}
 }
 
 // outcomeOf is what to record: the attempt, and the delivery's next state.
-func (d *Drainer) outcomeOf(c store.Claimed, o Outcome, requestID string, started time.Time) store.Outcome {
+func (d *Drainer) outcomeOf(c store.Claimed, o Outcome, started time.Time) store.Outcome {
 	now := d.clock.Now()
 	at := Place{Step: c.Step, BeganAt: now.Add(-c.SinceStepBegan - now.Sub(started))}
 	plan := d.schedule.Plan(o.Verdict(), at, now, rand.Float64)
 	return store.Outcome{
-		Token: c.Token, Attempt: attemptRow(c, o, requestID, started),
+		Token: c.Token, Attempt: attemptRow(c, o, started), Sent: o.Sent,
 		Status: plan.Status, Step: plan.Place.Step, KeepStep: plan.Place.Step == c.Step, Cause: plan.Cause,
 		DueIn: until(plan.DueAt, now), CloseLaneFor: until(plan.LaneClosedUntil, now), DisableEndpoint: plan.DisableEndpoint,
 	}

@@ -5,7 +5,7 @@
 // The room has a pure half and a half that talks to the database. The pure half
 // is what this comment is a map of:
 //
-//   - [Secret], [Signature], [StandardSignature]: how a body is signed.
+//   - [Secret], [Sign]: how a body is signed.
 //   - [Sender]: one physical attempt, from the request's headers to an
 //     [Outcome]. It never fails: whatever a receiver does is an outcome.
 //   - [Classify]: what an outcome means, the contract's table as a function.

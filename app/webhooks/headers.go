@@ -18,9 +18,6 @@ const (
 	maxHeaderTotalBytes = 4096
 )
 
-// masked stands where a secret was.
-const masked = "***"
-
 // reservedHeaders are set by the platform or belong to the connection. Names
 // are in lower case.
 var reservedHeaders = map[string]bool{

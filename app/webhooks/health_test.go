@@ -92,7 +92,7 @@ func outcomeOf(c store.Claimed) store.Outcome {
 		Token: c.Token, Status: models.DeliveryWaiting, Step: 1,
 		Attempt: models.WebhookAttempt{
 			ProjectID: c.ProjectID, ID: c.AttemptID, DeliveryID: c.ID, EndpointID: c.EndpointID, EventID: c.EventID, Number: c.Number, Step: 1,
-			StatusCode: &code, ErrorClass: &class, RequestHeaders: []byte("{}"), ResponseHeaders: []byte("{}"), StartedAt: clock.System{}.Now(),
+			StatusCode: &code, ErrorClass: &class, ResponseHeaders: []byte("{}"), StartedAt: clock.System{}.Now(),
 		},
 	}
 }
@@ -283,13 +283,13 @@ func TestRecordersOfTheSameEndpointsNeverDeadlock(t *testing.T) {
 			e := newEngine(t, ok)
 			second := e.addEndpoint()
 			batches := [2][]store.Outcome{
-				{e.inFlight("whd_1", e.endpoint), e.inFlight("whd_2", second)},
-				{e.inFlight("whd_3", second), e.inFlight("whd_4", e.endpoint)},
+				{e.inFlight(nth(1), e.endpoint), e.inFlight(nth(2), second)},
+				{e.inFlight(nth(3), second), e.inFlight(nth(4), e.endpoint)},
 			}
 			e.sql(`UPDATE webhook_endpoints SET status = 'paused'`) // then a recording locks them, too
 			gate, err := e.store.DB().BeginTx(t.Context(), nil)
 			require.NoError(t, err)
-			_, err = gate.ExecContext(t.Context(), `SELECT 1 FROM webhook_deliveries WHERE id IN ('whd_2', 'whd_4') FOR UPDATE`)
+			_, err = gate.ExecContext(t.Context(), `SELECT 1 FROM webhook_deliveries WHERE id IN ($1, $2) FOR UPDATE`, nth(2), nth(4))
 			require.NoError(t, err)
 			failures := make(chan error, len(batches))
 			for _, batch := range batches {
@@ -305,6 +305,31 @@ func TestRecordersOfTheSameEndpointsNeverDeadlock(t *testing.T) {
 			require.Equal(t, 4, e.count(`webhook_attempts`))
 		})
 	}
+}
+
+// nth is an identifier of a delivery; the order of the numbers is theirs.
+func nth(n int) string { return fmt.Sprintf("whd_%026d", n) }
+
+// A recorder asks for an endpoint that is not active before it locks a delivery,
+// like whoever resumes the endpoint or sends again what it missed: they do not
+// wait for each other in a circle.
+func TestRecordersLockEndpointsBeforeDeliveries(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, ok)
+	outcome := e.inFlight(nth(1), e.endpoint)
+	e.sql(`UPDATE webhook_endpoints SET status = 'paused'`)
+	resume, err := e.store.DB().BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = resume.ExecContext(t.Context(), `SELECT 1 FROM webhook_endpoints FOR UPDATE`)
+	require.NoError(t, err)
+	recorded := make(chan error, 1)
+	go func() { recorded <- e.store.RecordOutcomes(t.Context(), []store.Outcome{outcome}) }()
+	e.eventuallyWaiting(1)
+	_, err = resume.ExecContext(t.Context(), `SELECT 1 FROM webhook_deliveries FOR UPDATE NOWAIT`)
+	require.NoError(t, err)
+	require.NoError(t, resume.Rollback())
+	require.NoError(t, <-recorded)
+	require.Equal(t, "held", e.text(`SELECT status FROM webhook_deliveries WHERE id = $1`, nth(1)))
 }
 
 // eventuallyWaiting returns when so many statements wait for a lock.
@@ -340,7 +365,7 @@ func (e *engine) inFlight(id, endpoint string) store.Outcome {
 	}
 	e.sql(`
 		INSERT INTO webhook_deliveries (project_id, id, event_id, event_type, endpoint_id, status, attempt_count, claim_token, attempt_id, lease_expires_at)
-		VALUES ($1, $2, $3, 'a.b', $4, 'in_flight', 1, $5, $6, now() + interval '1 minute')`,
+		VALUES ($1, $2, $3, 'a.b', $4, 'in_flight', 1, $5, compact_id($6), now() + interval '1 minute')`,
 		string(e.project), id, c.EventID, endpoint, c.Token, c.AttemptID)
 	return outcomeOf(c)
 }

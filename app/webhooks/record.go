@@ -127,11 +127,10 @@ func (r *recorder) insist(p pending) {
 }
 
 // attemptRow is the attempt as it is kept.
-func attemptRow(c store.Claimed, o Outcome, requestID string, started time.Time) models.WebhookAttempt {
+func attemptRow(c store.Claimed, o Outcome, started time.Time) models.WebhookAttempt {
 	row := models.WebhookAttempt{
 		ProjectID: c.ProjectID, ID: c.AttemptID, DeliveryID: c.ID, EndpointID: c.EndpointID, EventID: c.EventID,
-		EventType: c.EventType, Number: c.Number, Step: c.Step, Manual: c.Manual, URL: c.URL, RequestID: requestID,
-		RequestHeaders: headerJSON(o.RequestHeaders), Error: o.Error, ResponseHeaders: headerJSON(o.ResponseHeaders),
+		EventType: c.EventType, Number: c.Number, Step: c.Step, Manual: c.Manual, URL: c.URL, Error: o.Error, ResponseHeaders: headerJSON(o.ResponseHeaders),
 		ResponseBody: o.ResponseBody, ResponseTruncated: o.ResponseTruncated, Timing: o.Timing.Model(), StartedAt: started,
 	}
 	if o.StatusCode != 0 {

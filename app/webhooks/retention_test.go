@@ -71,12 +71,13 @@ func TestHeldDeliveriesBecomeDeadLettersAfterThePlansTime(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, ok)
 	event := e.publish()
-	e.outcome(func(o *store.Outcome) { o.Attempt.ID = "att_last" })
+	last := models.NewID(models.PrefixAttempt, clock.System{}.Now())
+	e.outcome(func(o *store.Outcome) { o.Attempt.ID = last })
 	e.sql(`UPDATE webhook_deliveries SET next_attempt_at = NULL, status = 'held', updated_at = now() - interval '14 days'`)
 	fresh := e.plant(old{age: 20 * days, changed: 13 * days, status: models.DeliveryHeld})
 	both(func() { e.keeper().Expire(t.Context()) })
 	require.Equal(t, "held_expired", e.delivery(event).Cause)
-	require.Equal(t, "att_last", e.text(`SELECT attempt_id FROM dead_letters`))
+	require.Equal(t, last, e.text(`SELECT attempt_id FROM dead_letters`))
 	require.Equal(t, 1, e.count(`dead_letters WHERE expires_at BETWEEN now() + interval '13 days 23 hours' AND now() + interval '14 days'`))
 	require.Equal(t, "held", e.text(`SELECT status FROM webhook_deliveries WHERE id = $1`, fresh))
 	e.sql(`UPDATE projects SET plan_id = 'enterprise'`) // 90 days
@@ -323,21 +324,24 @@ func TestDeadLettersKeepTheirLastAttempt(t *testing.T) {
 	e.sql(fmt.Sprintf(`CREATE TABLE %s PARTITION OF webhook_attempts FOR VALUES FROM ('%s+00') TO ('%s+00')`,
 		partition, at.Format(time.DateOnly), at.Add(days).Format(time.DateOnly)))
 	id := e.plant(old{age: 20 * days, changed: 20 * days, status: models.DeliveryDeadLetter, letter: 70 * days})
-	e.sql(`INSERT INTO webhook_attempts (project_id, id, delivery_id, endpoint_id, event_id, event_type, number, step, manual, url, request_id,
-		       request_headers, status_code, error_class, response_body, started_at)
-		SELECT project_id, 'att_' || n, id, endpoint_id, event_id, event_type, n, 1, false, 'http://x', 'req_1', '{"A":["b"]}', 401, 'http_4xx', '\xff00', $1
-		FROM webhook_deliveries, unnest(ARRAY[1, 2]) n`, at)
-	e.sql(`UPDATE dead_letters SET attempt_id = 'att_2'`)
+	attempts := []string{models.NewID(models.PrefixAttempt, at), models.NewID(models.PrefixAttempt, at)}
+	e.sql(`INSERT INTO webhook_attempts (project_id, id, delivery_id, endpoint_id, event_type, number, step, manual, url,
+		       signatures, own_headers, status_code, error_class, response_body, started_at)
+		SELECT project_id, compact_id(a.id), compact_id(d.id), compact_id(endpoint_id), event_type, n, 1, false, 'http://x',
+		       sha512('x'), '["A"]', 401, 'http_4xx', '\xff00', $1
+		FROM webhook_deliveries d, unnest($2::text[]) WITH ORDINALITY AS a (id, n)`, at, attempts)
+	e.sql(`UPDATE dead_letters SET attempt_id = $1`, attempts[1])
 	both(func() { require.NoError(t, e.store.KeepPartitions(t.Context())) })
 	require.Zero(t, e.count(`pg_class WHERE relname = $1`, partition), "the day is dropped")
 	look := func() (*models.WebhookAttempt, error) {
-		attempt, _, _, err := e.store.WebhookAttempt(t.Context(), e.project, "att_2")
+		attempt, _, _, err := e.store.WebhookAttempt(t.Context(), e.project, attempts[1])
 		return attempt, err
 	}
 	kept, err := look()
 	require.NoError(t, err)
 	require.Equal(t, []byte{0xff, 0}, kept.ResponseBody)
 	require.Equal(t, id, kept.DeliveryID)
+	require.Contains(t, string(kept.RequestHeaders), `"A":["***"]`)
 	require.Equal(t, 1, e.count(`dead_letter_attempts`), "the last one only")
 
 	e.sql(`UPDATE dead_letters SET expires_at = now()`)

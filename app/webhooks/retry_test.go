@@ -118,7 +118,7 @@ func TestManualRetryFindsWhatWasClaimedMeanwhile(t *testing.T) {
 	claim, err := e.store.DB().BeginTx(t.Context(), nil)
 	require.NoError(t, err)
 	_, err = claim.ExecContext(t.Context(), `UPDATE webhook_deliveries SET status = 'in_flight', attempt_count = 2, next_attempt_at = NULL,
-		claim_token = gen_random_uuid(), attempt_id = 'att_' || new_ulid(), lease_expires_at = now() + interval '1 minute'`)
+		claim_token = gen_random_uuid(), attempt_id = new_compact_id(), lease_expires_at = now() + interval '1 minute'`)
 	require.NoError(t, err)
 	retried := make(chan error, 1)
 	go func() { _, err := e.retry(id, nil); retried <- err }()
@@ -225,7 +225,7 @@ func TestLateSuccessAndManualRetry(t *testing.T) {
 				Token: claimed[0].Token, Status: models.DeliveryDelivered, Step: 1,
 				Attempt: models.WebhookAttempt{
 					ProjectID: e.project, ID: claimed[0].AttemptID, DeliveryID: id, Number: 1, Step: 1, StatusCode: &code,
-					RequestHeaders: []byte(`{}`), StartedAt: time.Now(),
+					StartedAt: time.Now(),
 				},
 			}}))
 			if !retryFirst {

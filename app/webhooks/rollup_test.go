@@ -15,7 +15,7 @@ import (
 const (
 	sumOfAttempts = `
 		SELECT coalesce(string_agg(concat_ws(' ', endpoint_id, hour, n, ok, answered, ms, class), E'\n' ORDER BY endpoint_id, hour), '') FROM (
-			SELECT endpoint_id, date_trunc('hour', started_at) AS hour, count(*) AS n, count(*) FILTER (WHERE error_class IS NULL) AS ok,
+			SELECT 'whe_' || ulid_of(endpoint_id) AS endpoint_id, date_trunc('hour', started_at) AS hour, count(*) AS n, count(*) FILTER (WHERE error_class IS NULL) AS ok,
 			       count(status_code) AS answered, coalesce(sum(duration_ms) FILTER (WHERE status_code IS NOT NULL), 0) AS ms,
 			       count(error_class) AS class
 			FROM webhook_attempts WHERE started_at < (SELECT until FROM webhook_rollup_state) GROUP BY 1, 2) AS a`
@@ -27,9 +27,9 @@ const (
 // attempts plants n attempts of the last so many hours, of every kind.
 func (e *engine) attempts(n, hours int) {
 	e.t.Helper()
-	e.sql(`INSERT INTO webhook_attempts (project_id, id, delivery_id, endpoint_id, event_id, event_type, number, step, manual, url, request_id,
-		       request_headers, status_code, error_class, duration_ms, started_at)
-		SELECT $1, 'att_' || new_ulid(), 'whd_' || n, 'whe_' || n % 3, 'evt_1', 'a.b', 1, 1, false, 'http://x', 'req_1', '{}',
+	e.sql(`INSERT INTO webhook_attempts (project_id, id, delivery_id, endpoint_id, event_type, number, step, manual, url,
+		       status_code, error_class, duration_ms, started_at)
+		SELECT $1, new_compact_id(), gen_random_uuid(), lpad((n % 3)::text, 32, '0')::uuid, 'a.b', 1, 1, false, 'http://x',
 		       CASE n % 4 WHEN 0 THEN 200 WHEN 1 THEN 503 WHEN 2 THEN 404 END, (ARRAY[NULL, 'http_5xx', 'http_4xx', 'dns'])[n % 4 + 1],
 		       n * 37 % 45000, now() - random() * $3::int * interval '1 hour'
 		FROM generate_series(1, $2) n`, string(e.project), n, hours)

@@ -48,10 +48,10 @@ type Attempt struct {
 // Outcome is what came of an attempt. Its texts are valid UTF-8 without NUL and
 // bounded, whatever the receiver sent; only ResponseBody is as received.
 type Outcome struct {
-	StatusCode        int               // 0: no answer
-	ErrorClass        models.ErrorClass // empty when delivered
-	Error             string            // one readable sentence, empty when delivered
-	RequestHeaders    http.Header       // as sent; the owner's values masked
+	StatusCode        int                 // 0: no answer
+	ErrorClass        models.ErrorClass   // empty when delivered
+	Error             string              // one readable sentence, empty when delivered
+	Sent              *models.SentRequest // nil: no request could be made
 	ResponseHeaders   http.Header
 	ResponseBody      []byte // at most MaxResponseBody bytes, as received
 	ResponseTruncated bool   // there was more, or the body broke off
@@ -126,6 +126,7 @@ func (s *Sender) Send(ctx context.Context, a Attempt) Outcome {
 // exchange is one request on the wire with its answer's head.
 type exchange struct {
 	request  *http.Request
+	sent     *models.SentRequest
 	response *http.Response // nil when err is not
 	err      error
 	probe    *probe
@@ -135,12 +136,11 @@ type exchange struct {
 func (s *Sender) exchange(ctx context.Context, transport *http.Transport, a Attempt) *exchange {
 	ctx, cancel := context.WithCancelCause(ctx)
 	x := &exchange{cancel: cancel, probe: newProbe(cancel, s.cfg)}
-	x.request, x.err = s.newRequest(x.probe.trace(ctx), a)
+	x.request, x.sent, x.err = s.newRequest(x.probe.trace(ctx), a, transport.DisableKeepAlives)
 	if x.err != nil {
 		x.probe.stop()
 		return x
 	}
-	x.request.Close = transport.DisableKeepAlives
 	x.response, x.err = transport.RoundTrip(x.request) //nolint:bodyclose // closed in outcome
 	x.probe.stop()
 	if x.err != nil && ctx.Err() != nil {

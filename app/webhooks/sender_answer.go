@@ -26,10 +26,7 @@ const (
 // outcome turns the exchange into its record, reading the answer's body.
 // parent is the context of the caller, who alone can lose the worker.
 func (x *exchange) outcome(parent context.Context, a Attempt, begin time.Time) Outcome {
-	var o Outcome
-	if x.request != nil {
-		o.RequestHeaders = sentHeaders(x.request, a)
-	}
+	o := Outcome{Sent: x.sent}
 	if x.err != nil {
 		o.ErrorClass, o.Error = x.failure(parent)
 	} else {

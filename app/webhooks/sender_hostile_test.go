@@ -203,7 +203,7 @@ func TestBytesThatAreNoText(t *testing.T) {
 func requirePrintable(t *testing.T, outcome webhooks.Outcome) {
 	t.Helper()
 	texts := []string{outcome.Error, outcome.BodyError}
-	for _, headers := range []http.Header{outcome.RequestHeaders, outcome.ResponseHeaders} {
+	for _, headers := range []http.Header{outcome.Sent.ShownHeader(), outcome.ResponseHeaders} {
 		for name, values := range headers {
 			texts = append(append(texts, name), values...)
 		}

@@ -56,7 +56,7 @@ func TestKeptConnectionClosedBeforeTheRequest(t *testing.T) {
 	outcome := sender.Send(t.Context(), newAttempt(receiver.url()))
 	require.Equal(t, 200, outcome.StatusCode, outcome.Error)
 	require.True(t, outcome.Resent)
-	require.Equal(t, []string{"close"}, outcome.RequestHeaders["Connection"])
+	require.Equal(t, []string{"close"}, outcome.Sent.ShownHeader()["Connection"])
 	require.EqualValues(t, 2, receiver.requests.Load())
 	require.EqualValues(t, 2, dials.Load())
 }

@@ -48,7 +48,7 @@ func TestSendDelivers(t *testing.T) {
 		"X-Event-Id":         {"evt_1"},
 		"X-Event-Type":       {"contact.created"},
 		"X-Delivery-Attempt": {"3"},
-		"X-Botix-Signature":  {webhooks.Signature(attempt.Body, attempt.Secrets)},
+		"X-Botix-Signature":  {webhooks.Sign(attempt.EventID, attempt.StartedAt, attempt.Body, attempt.Secrets).Body()},
 		"Webhook-Id":         {"evt_1"},
 		"Webhook-Timestamp":  {strconv.FormatInt(attempt.StartedAt.Unix(), 10)},
 		"Webhook-Signature":  {got.Header.Get("webhook-signature")},
@@ -69,7 +69,7 @@ func TestSendDelivers(t *testing.T) {
 	require.Equal(t, []string{"yes"}, outcome.ResponseHeaders["X-Answer"])
 	require.Equal(t, receiver.Listener.Addr().String(), outcome.RemoteAddr)
 	require.False(t, outcome.Resent)
-	requireSameAsSent(t, got, outcome.RequestHeaders)
+	requireSameAsSent(t, got, outcome.Sent.ShownHeader())
 }
 
 func requireSameAsSent(t *testing.T, got *http.Request, recorded http.Header) {

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
@@ -80,38 +79,26 @@ func (s Secret) Reveal() string {
 }
 
 // String masks the secret.
-func (s Secret) String() string { return secretPrefix + masked }
+func (s Secret) String() string { return secretPrefix + models.Masked }
 
 // GoString masks the secret in %#v.
 func (s Secret) GoString() string { return s.String() }
 
-// Signature returns the X-BOTIX-Signature of a body: the hex HMAC-SHA256 under
-// each secret, newest first, separated by commas.
-func Signature(body []byte, secrets []Secret) string {
-	signatures := make([]string, len(secrets))
-	for i, secret := range secrets {
-		signatures[i] = hex.EncodeToString(secret.sum(body))
+// Sign signs a body as both schemes ask for (contract §5) under each secret,
+// newest first: the body alone, and the "id.timestamp.body" of Standard Webhooks,
+// where at is the attempt's start and what webhook-timestamp says in Unix seconds.
+func Sign(id string, at time.Time, body []byte, secrets []Secret) models.Signatures {
+	head := strconv.AppendInt(append([]byte(id), '.'), at.Unix(), 10)
+	head = append(head, '.')
+	signatures := make(models.Signatures, 0, 2*sha256.Size*len(secrets))
+	for _, secret := range secrets {
+		mac := hmac.New(sha256.New, secret.key)
+		mac.Write(body)
+		signatures = mac.Sum(signatures)
+		mac.Reset()
+		mac.Write(head)
+		mac.Write(body)
+		signatures = mac.Sum(signatures)
 	}
-	return strings.Join(signatures, ",")
-}
-
-// StandardSignature returns the webhook-signature of Standard Webhooks: "v1,"
-// and the base64 HMAC-SHA256 of "id.timestamp.body" under each secret, newest
-// first, separated by spaces. at is the attempt's start and must be what
-// webhook-timestamp says in Unix seconds.
-func StandardSignature(id string, at time.Time, body []byte, secrets []Secret) string {
-	head := []byte(id + "." + strconv.FormatInt(at.Unix(), 10) + ".")
-	signatures := make([]string, len(secrets))
-	for i, secret := range secrets {
-		signatures[i] = "v1," + base64.StdEncoding.EncodeToString(secret.sum(head, body))
-	}
-	return strings.Join(signatures, " ")
-}
-
-func (s Secret) sum(parts ...[]byte) []byte {
-	mac := hmac.New(sha256.New, s.key)
-	for _, part := range parts {
-		mac.Write(part)
-	}
-	return mac.Sum(nil)
+	return signatures
 }

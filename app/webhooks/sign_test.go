@@ -25,9 +25,9 @@ func TestSignatureVector(t *testing.T) {
 	t.Parallel()
 	secret := parseSecret(t, vectorSecret)
 	body := []byte(`{"id":"evt_1"}`)
-	require.Equal(t, "cb092c12db9c647d0abc3a601e4f9de14162e7cbf60f1387cb88fdc8699732cc", webhooks.Signature(body, []webhooks.Secret{secret}))
+	require.Equal(t, "cb092c12db9c647d0abc3a601e4f9de14162e7cbf60f1387cb88fdc8699732cc", webhooks.Sign("evt_1", time.Time{}, body, []webhooks.Secret{secret}).Body())
 	at := time.Unix(1700000000, 999_000_000)
-	require.Equal(t, "v1,0OglyWsPfb4JKWOjYgL2qk8cidPnClXPK3gZqqNQ+4Q=", webhooks.StandardSignature("evt_1", at, body, []webhooks.Secret{secret}))
+	require.Equal(t, "v1,0OglyWsPfb4JKWOjYgL2qk8cidPnClXPK3gZqqNQ+4Q=", webhooks.Sign("evt_1", at, body, []webhooks.Secret{secret}).Standard())
 }
 
 // Guarantee: the published library accepts a delivery as it is, during a
@@ -40,7 +40,7 @@ func TestStandardSignatureSatisfiesThePublishedLibrary(t *testing.T) {
 	header := http.Header{}
 	header.Set("webhook-id", "evt_01")
 	header.Set("webhook-timestamp", strconv.FormatInt(at.Unix(), 10))
-	header.Set("webhook-signature", webhooks.StandardSignature("evt_01", at, body, []webhooks.Secret{newer, older}))
+	header.Set("webhook-signature", webhooks.Sign("evt_01", at, body, []webhooks.Secret{newer, older}).Standard())
 
 	for _, secret := range []webhooks.Secret{newer, older} {
 		judge, err := standardwebhooks.NewWebhook(secret.Reveal())
@@ -57,9 +57,9 @@ func TestSignatureListsTheNewSecretFirst(t *testing.T) {
 	t.Parallel()
 	older, newer := webhooks.NewSecret(), webhooks.NewSecret()
 	body := []byte("x")
-	both := webhooks.Signature(body, []webhooks.Secret{newer, older})
-	require.Equal(t, webhooks.Signature(body, []webhooks.Secret{newer})+","+
-		webhooks.Signature(body, []webhooks.Secret{older}), both)
+	both := webhooks.Sign("evt_1", time.Time{}, body, []webhooks.Secret{newer, older}).Body()
+	require.Equal(t, webhooks.Sign("evt_1", time.Time{}, body, []webhooks.Secret{newer}).Body()+","+
+		webhooks.Sign("evt_1", time.Time{}, body, []webhooks.Secret{older}).Body(), both)
 }
 
 func TestNewSecret(t *testing.T) {

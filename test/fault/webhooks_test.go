@@ -273,11 +273,12 @@ func (w *storm) attempts(t *testing.T) map[string]map[int]attempt {
 	require.NoError(t, w.db.QueryRowContext(t.Context(), `
 		SELECT count(*) FROM webhook_deliveries d LEFT JOIN LATERAL (
 			SELECT count(*) AS rows, count(DISTINCT number) AS numbers, max(number) AS last
-			FROM webhook_attempts a WHERE a.project_id = d.project_id AND a.delivery_id = d.id) a ON true
+			FROM webhook_attempts a WHERE a.project_id = d.project_id AND a.delivery_id = compact_id(d.id)) a ON true
 		WHERE NOT (a.rows = d.attempt_count AND a.numbers = d.attempt_count AND a.last = d.attempt_count)`).Scan(&wrong))
 	require.Zero(t, wrong, "deliveries whose attempts have a gap or a repeat")
 	rows, err := w.db.QueryContext(t.Context(), `
-		SELECT event_id, number, request_id, coalesce(status_code, 0), coalesce(error_class, ''), started_at FROM webhook_attempts`)
+		SELECT d.event_id, a.number, 'req_' || ulid_of(a.id), coalesce(a.status_code, 0), coalesce(a.error_class, ''), a.started_at
+		FROM webhook_attempts a JOIN webhook_deliveries d ON d.project_id = a.project_id AND d.id = 'whd_' || ulid_of(a.delivery_id)`)
 	require.NoError(t, err)
 	defer func() { _ = rows.Close() }()
 	attempts := map[string]map[int]attempt{}

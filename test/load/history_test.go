@@ -81,7 +81,8 @@ func fillHistory(t *testing.T, c *pgx.Conn, h *history) {
 
 // delivery is one event on its way, with its attempts.
 func (h *history) delivery(n int, at time.Time) {
-	id, event := models.NewID(models.PrefixDelivery, at), models.NewID(models.PrefixEvent, at)
+	event := models.NewID(models.PrefixEvent, at)
+	id := models.NewDeliveryID(event, at)
 	kind, endpoint := historyTypes[n%len(historyTypes)], h.endpoints[min(n%11, len(h.endpoints)-2)]
 	class := historyClasses[n/retriedEvery%len(historyClasses)]
 	if n%rareEvery == rareEvery/2 {
@@ -94,7 +95,7 @@ func (h *history) delivery(n int, at time.Time) {
 	})
 	count, status := 1, models.DeliveryDelivered
 	if failing {
-		h.attempt(id, event, kind, endpoint, 1, at, class)
+		h.attempt(id, kind, endpoint, 1, at, class)
 		count = 2
 	}
 	if dead {
@@ -103,12 +104,12 @@ func (h *history) delivery(n int, at time.Time) {
 			h.project, models.NewID(models.PrefixDeadLetter, at), id, endpoint, event, kind, models.CauseRetriesExhausted, at, at.AddDate(0, 3, 0),
 		})
 	} else {
-		h.attempt(id, event, kind, endpoint, count, at.Add(time.Duration(count-1)*time.Second), "")
+		h.attempt(id, kind, endpoint, count, at.Add(time.Duration(count-1)*time.Second), "")
 	}
 	h.deliveries = append(h.deliveries, []any{h.project, id, event, kind, endpoint, status, count, at, at})
 }
 
-func (h *history) attempt(delivery, event, kind, endpoint string, number int, at time.Time, class models.ErrorClass) {
+func (h *history) attempt(delivery, kind, endpoint string, number int, at time.Time, class models.ErrorClass) {
 	status, failed := any(200), any(nil)
 	if class != "" {
 		status, failed = nil, class
@@ -118,10 +119,16 @@ func (h *history) attempt(delivery, event, kind, endpoint string, number int, at
 	}
 	h.rows++
 	h.attempts = append(h.attempts, []any{
-		h.project, models.NewID(models.PrefixAttempt, at), delivery, endpoint, event, kind, number, number, false,
-		"https://hooks.example.com/" + endpoint, models.NewID(models.PrefixRequest, at), `{"X-Event-Id":["` + event + `"]}`,
+		h.project, compact(models.PrefixAttempt, models.NewID(models.PrefixAttempt, at)), compact(models.PrefixDelivery, delivery),
+		compact(models.PrefixEndpoint, endpoint), kind, number, number, false, "https://hooks.example.com/" + endpoint, make([]byte, 64),
 		status, failed, `{"Server":["nginx"]}`, []byte("thank you"), 2, 11, 23, 60 + h.rows%300, 80 + h.rows%300, at,
 	})
+}
+
+// compact is an id as the table of attempts keeps it.
+func compact(prefix, id string) [16]byte {
+	short, _ := models.CompactID(prefix, id)
+	return short
 }
 
 func (h *history) flush(t *testing.T, c *pgx.Conn) {
@@ -133,7 +140,7 @@ func (h *history) flush(t *testing.T, c *pgx.Conn) {
 	}
 	put("events", &h.events, "project_id,id,type,source,api_version,request_id,body,created_at")
 	put("webhook_deliveries", &h.deliveries, "project_id,id,event_id,event_type,endpoint_id,status,attempt_count,created_at,updated_at")
-	put("webhook_attempts", &h.attempts, "project_id,id,delivery_id,endpoint_id,event_id,event_type,number,step,manual,url,request_id,request_headers,"+
+	put("webhook_attempts", &h.attempts, "project_id,id,delivery_id,endpoint_id,event_type,number,step,manual,url,signatures,"+
 		"status_code,error_class,response_headers,response_body,dns_ms,connect_ms,tls_ms,first_byte_ms,duration_ms,started_at")
 	put("dead_letters", &h.letters, "project_id,id,delivery_id,endpoint_id,event_id,event_type,cause,created_at,expires_at")
 }

@@ -78,8 +78,10 @@ func (h *history) find(t *testing.T, s *dashtest.Site) (found things) {
 	t.Helper()
 	from := models.FirstID(models.PrefixAttempt, clock.System{}.Now().Add(-5*24*time.Hour))
 	err := s.Store.DB().QueryRowContext(t.Context(), `
-		SELECT a.id, a.delivery_id, a.event_id, a.request_id, v.request_id FROM webhook_attempts a JOIN events v ON v.project_id = a.project_id AND v.id = a.event_id
-		WHERE a.project_id = $1 AND a.id > $2 AND a.error_class IS NOT NULL ORDER BY a.id LIMIT 1`, string(s.Project.ID), from).
+		SELECT 'att_' || ulid_of(a.id), d.id, v.id, 'req_' || ulid_of(a.id), v.request_id FROM webhook_attempts a
+		JOIN webhook_deliveries d ON d.project_id = a.project_id AND d.id = 'whd_' || ulid_of(a.delivery_id)
+		JOIN events v ON v.project_id = d.project_id AND v.id = d.event_id
+		WHERE a.project_id = $1 AND a.id > compact_id($2) AND a.error_class IS NOT NULL ORDER BY a.id LIMIT 1`, string(s.Project.ID), from).
 		Scan(&found.attempt, &found.delivery, &found.event, &found.request, &found.cause)
 	require.NoError(t, err)
 	found.old = models.FirstID(models.PrefixAttempt, clock.System{}.Now().Add(-9*24*time.Hour))
@@ -152,7 +154,7 @@ type plan struct {
 
 // requirePlans asks for each page once more while the server writes down the plan
 // of every statement, and fails where one reads a table of attempts or deliveries
-// otherwise than along an index from the project on, or reads too many rows.
+// otherwise than along an index of what is the project's, or reads too many rows.
 func (h *history) requirePlans(t *testing.T, s *dashtest.Site, server *localstack.Postgres, pages []measuredPage) {
 	t.Helper()
 	log := server.LogPath()
@@ -193,6 +195,10 @@ func plansIn(t *testing.T, log string) []plan {
 	return found
 }
 
+// whose is what an index must be entered by. An endpoint and a delivery are a
+// project's own, so the project is not kept beside their ids.
+var whose = regexp.MustCompile(`project_id|endpoint_id|delivery_id`)
+
 // large are the tables that grow with every webhook.
 var large = regexp.MustCompile(`^(webhook_attempts|webhook_deliveries|events)(_|$)`)
 
@@ -204,7 +210,7 @@ func (p plan) requireBounded(t *testing.T, page string) float64 {
 	if large.MatchString(p.Relation) {
 		require.NotEqual(t, "Seq Scan", p.Kind, "%s scans %s", page, p.Relation)
 		if p.Index != "" {
-			require.Contains(t, p.Cond, "project_id", "%s walks along %s", page, p.Index)
+			require.Regexp(t, whose, p.Cond, "%s walks along %s", page, p.Index)
 		}
 		rows = (p.Rows + p.Removed) * p.Loops
 	}

@@ -186,7 +186,7 @@ func TestTheVectorIsTheSenders(t *testing.T) {
 	t.Parallel()
 	secret, err := webhooks.ParseSecret("whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX")
 	require.NoError(t, err)
-	signature := webhooks.StandardSignature("evt_1", time.Unix(1700000000, 0), []byte(`{"id":"evt_1"}`), []webhooks.Secret{secret})
+	signature := webhooks.Sign("evt_1", time.Unix(1700000000, 0), []byte(`{"id":"evt_1"}`), []webhooks.Secret{secret}).Standard()
 	count := 0
 	for _, code := range texts(parse(t, "/docs/webhooks"), "code") {
 		if strings.Contains(code, "webhook-id") && strings.Contains(code, "\n") || strings.Contains(code, "openssl") {

@@ -58,8 +58,9 @@ func (d *desk) send(state models.DeliveryStatus, at time.Time, kind string, stat
 	d.t.Helper()
 	s := sent{
 		event: models.NewID(models.PrefixEvent, at), delivery: models.NewID(models.PrefixDelivery, at), attempt: models.NewID(models.PrefixAttempt, at),
-		request: models.NewID(models.PrefixRequest, at), cause: models.NewID(models.PrefixRequest, at.Add(-time.Second)),
+		cause: models.NewID(models.PrefixRequest, at.Add(-time.Second)),
 	}
+	s.request = models.RequestIDOf(s.attempt)
 	project := string(d.Project.ID)
 	d.Exec(`INSERT INTO events (project_id, id, type, source, api_version, request_id, body, created_at) VALUES ($1, $2, $3, 'api', '2026-12-01', $4, $5, $6)`,
 		project, s.event, kind, s.cause, []byte(`{"id":"`+s.event+`","name":"О'Нил"}`), at)
@@ -76,9 +77,10 @@ func (d *desk) send(state models.DeliveryStatus, at time.Time, kind string, stat
 	if class != "" {
 		fault = string(class)
 	}
-	d.Exec(`INSERT INTO webhook_attempts (project_id, id, delivery_id, endpoint_id, event_id, event_type, number, step, manual, url, request_id,
-		request_headers, status_code, error_class, duration_ms, started_at) VALUES ($1, $2, $3, $4, $5, $6, 1, 1, false, $7, $8, $9, $10, $11, 40, $12)`,
-		project, s.attempt, s.delivery, d.endpoint.ID, s.event, kind, d.endpoint.URL, s.request, `{"X-Event-Id":["`+s.event+`"]}`, code, fault, at)
+	d.Exec(`INSERT INTO webhook_attempts (project_id, id, delivery_id, endpoint_id, event_type, number, step, manual, url,
+		signatures, status_code, error_class, duration_ms, started_at)
+		VALUES ($1, compact_id($2), compact_id($3), compact_id($4), $5, 1, 1, false, $6, sha512('x'), $7, $8, 40, $9)`,
+		project, s.attempt, s.delivery, d.endpoint.ID, kind, d.endpoint.URL, code, fault, at)
 	if state == models.DeliveryDeadLetter {
 		cause := "retries_exhausted"
 		if status != 0 {
@@ -146,7 +148,7 @@ func TestRetrySendsTheSameEventAgainAndSaysSo(t *testing.T) {
 	now := clock.System{}.Now()
 	dead := d.send(models.DeliveryDeadLetter, now.Add(-time.Hour), "contact.created", 401, models.ErrorHTTP4xx)
 	flying := d.send(models.DeliveryWaiting, now.Add(-time.Hour), "contact.created", 503, models.ErrorHTTP5xx)
-	d.Exec(`UPDATE webhook_deliveries SET status = 'in_flight', next_attempt_at = NULL, claim_token = gen_random_uuid(), lease_expires_at = now() + interval '1 minute', attempt_id = 'att_x'
+	d.Exec(`UPDATE webhook_deliveries SET status = 'in_flight', next_attempt_at = NULL, claim_token = gen_random_uuid(), lease_expires_at = now() + interval '1 minute', attempt_id = new_compact_id()
 		WHERE id = $1`, flying.delivery)
 	path := deliveries.Path + "/" + dead.delivery
 
@@ -266,11 +268,11 @@ func TestARareFilterIsSearchedInSteps(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	rare := d.send(models.DeliveryDelivered, clock.System{}.Now().Add(-2*time.Hour), "rare.one", 204, "")
-	d.Exec(`INSERT INTO webhook_attempts (project_id, id, delivery_id, endpoint_id, event_id, event_type, number, step, manual, url, request_id,
-			request_headers, status_code, duration_ms, started_at)
-		SELECT $1, 'att_' || upper(substr(a.id, 5, 10)) || lpad(n::text, 16, '0'), a.delivery_id, a.endpoint_id, a.event_id, 'common', n + 1, 1, false, a.url, a.request_id,
-			'{}', 204, 1, a.started_at + interval '1 hour'
-		FROM webhook_attempts a, generate_series(1, 20001) n WHERE a.project_id = $1 AND a.id = $2`, string(d.Project.ID), d.send(
+	d.Exec(`INSERT INTO webhook_attempts (project_id, id, delivery_id, endpoint_id, event_type, number, step, manual, url,
+			status_code, duration_ms, started_at)
+		SELECT $1, compact_id('att_' || upper(substr($2, 5, 10)) || lpad(n::text, 16, '0')), a.delivery_id, a.endpoint_id, 'common', n + 1, 1, false, a.url,
+			204, 1, a.started_at + interval '1 hour'
+		FROM webhook_attempts a, generate_series(1, 20001) n WHERE a.project_id = $1 AND a.id = compact_id($2)`, string(d.Project.ID), d.send(
 		models.DeliveryDelivered, clock.System{}.Now().Add(-time.Hour), "common", 204, "").attempt)
 	found := false
 	path := deliveries.Path + "?type=rare.one"

@@ -225,8 +225,8 @@ func TestATestEventIsFollowedToItsEnd(t *testing.T) {
 	part := endpoints.Path + "/" + e.ID + "/test/" + delivery
 	require.Contains(t, s.Get(part).Body, "data-live")
 	s.Exec(`UPDATE webhook_deliveries SET attempt_count = 1 WHERE id = $1`, delivery)
-	s.Exec(`INSERT INTO webhook_attempts (project_id, id, delivery_id, endpoint_id, event_id, event_type, number, step, manual, url, request_id, request_headers, error_class, error, duration_ms, started_at)
-		VALUES ($1, $2, $3, $4, 'evt_1', 'webhook_endpoint.test', 1, 1, false, 'https://x', 'req_1', '{}', 'refused', 'the host <b>refused</b> it', 12, now())`,
+	s.Exec(`INSERT INTO webhook_attempts (project_id, id, delivery_id, endpoint_id, event_type, number, step, manual, url, error_class, error, duration_ms, started_at)
+		VALUES ($1, compact_id($2), compact_id($3), compact_id($4), 'webhook_endpoint.test', 1, 1, false, 'https://x', 'refused', 'the host <b>refused</b> it', 12, now())`,
 		string(s.Project.ID), models.NewID(models.PrefixAttempt, clock.System{}.Now()), delivery, e.ID)
 	over := s.Get(part)
 	require.NotContains(t, over.Body, "data-live")
