@@ -27,11 +27,12 @@ type Claimed struct {
 	SinceStepBegan time.Duration
 	Manual         bool
 	URL            string
-	Secrets        []models.EndpointSecret
-	Headers        map[string]string
-	Body           []byte
-	Token          string // proves the claim when the outcome is recorded
-	RatePerSecond  *int   // the endpoint's; nil: none
+	// Secrets and Headers are shared by all that one claim takes.
+	Secrets       []models.EndpointSecret
+	Headers       map[string]string
+	Body          []byte
+	Token         string // proves the claim when the outcome is recorded
+	RatePerSecond *int   // the endpoint's; nil: none
 	// Unsealed is not nil when the endpoint's secrets cannot be decrypted: the
 	// delivery is claimed, but cannot be sent.
 	Unsealed error
@@ -115,9 +116,10 @@ func (s *Store) ClaimDue(ctx context.Context, claim ClaimRequest) (list []Claime
 			return fmt.Errorf("claim deliveries: %w", err)
 		}
 		defer rows.Close()
+		var endpoint endpointAsClaimed
 		for rows.Next() {
 			seen++
-			claimed, send, err := s.scanClaimed(rows, claim)
+			claimed, send, err := s.scanClaimed(rows, claim, &endpoint)
 			if err != nil {
 				return err
 			}
@@ -133,14 +135,31 @@ func (s *Store) ClaimDue(ctx context.Context, claim ClaimRequest) (list []Claime
 	return list, seen, nil
 }
 
-func (s *Store) scanClaimed(rows pgx.Rows, claim ClaimRequest) (Claimed, bool, error) {
+// endpointAsClaimed is what every row of a claim says of its one endpoint.
+type endpointAsClaimed struct {
+	sealedSecrets, sealedHeaders pgtype.DriverBytes
+	opened                       bool
+	secrets                      []models.EndpointSecret
+	headers                      map[string]string
+	unsealed                     error
+}
+
+// open decrypts the endpoint's secrets at the first row that needs them.
+func (e *endpointAsClaimed) open(s *Store, owner string) {
+	if e.opened {
+		return
+	}
+	e.opened = true
+	e.unsealed = errors.Join(s.openJSON(e.sealedSecrets, owner, &e.secrets), s.openJSON(e.sealedHeaders, owner, &e.headers))
+}
+
+func (s *Store) scanClaimed(rows pgx.Rows, claim ClaimRequest, endpoint *endpointAsClaimed) (Claimed, bool, error) {
 	c := Claimed{ProjectID: claim.Lane.ProjectID, EndpointID: claim.Lane.EndpointID, Token: claim.Token}
 	var status models.DeliveryStatus
 	var since *float64
-	var secrets, headers []byte
 	var attempt pgtype.UUID
 	err := rows.Scan(&c.ID, &c.EventID, &c.EventType, &attempt, &c.Number, &c.Step, &since, &c.Manual, &status,
-		&c.URL, &secrets, &headers, &c.Body, &c.RatePerSecond)
+		&c.URL, &endpoint.sealedSecrets, &endpoint.sealedHeaders, &c.Body, &c.RatePerSecond)
 	if err != nil {
 		return c, false, fmt.Errorf("read a claimed delivery: %w", err)
 	}
@@ -148,10 +167,10 @@ func (s *Store) scanClaimed(rows pgx.Rows, claim ClaimRequest) (Claimed, bool, e
 	if since != nil {
 		c.SinceStepBegan = time.Duration(*since * float64(time.Second))
 	}
-	owner := secretOwner(endpointsTable, c.ProjectID, c.EndpointID)
 	send := status == models.DeliveryInFlight
 	if send {
-		c.Unsealed = errors.Join(s.openJSON(secrets, owner, &c.Secrets), s.openJSON(headers, owner, &c.Headers))
+		endpoint.open(s, secretOwner(endpointsTable, c.ProjectID, c.EndpointID))
+		c.Secrets, c.Headers, c.Unsealed = endpoint.secrets, endpoint.headers, endpoint.unsealed
 	}
 	return c, send, nil
 }

@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"math/rand/v2"
 	"time"
 
@@ -13,19 +14,21 @@ import (
 // unsendablePause is how long a delivery waits after a fault of ours.
 const unsendablePause = time.Minute
 
-// deliver makes one attempt and has it recorded.
-func (d *Drainer) deliver(ctx context.Context, c store.Claimed, asked time.Time) {
+// deliver makes one attempt and hands its outcome over to be recorded; done is
+// called when it is.
+func (d *Drainer) deliver(ctx context.Context, c store.Claimed, asked time.Time, done func()) {
 	started := d.clock.Now()
 	if started.Sub(asked) > latestSend {
 		// Frozen since the claim: the lease may end during the send. The sweeper
 		// takes the delivery back.
 		d.log.WarnContext(ctx, "a claim was too old to send", "delivery", c.ID)
+		done()
 		return
 	}
 	secrets, err := ActiveSecrets(c.Secrets, started)
 	if err := errors.Join(c.Unsealed, err); err != nil {
 		d.log.ErrorContext(ctx, "a signing secret cannot be used", "endpoint", c.EndpointID, "error", err)
-		d.recorder.record(unsendable(c, started))
+		d.recorder.record(unsendable(c, started), done)
 		return
 	}
 	outcome := d.sender.Send(ctx, Attempt{
@@ -33,7 +36,7 @@ func (d *Drainer) deliver(ctx context.Context, c store.Claimed, asked time.Time)
 		RequestID: models.RequestIDOf(c.AttemptID), Headers: c.Headers, Secrets: secrets, StartedAt: started,
 	})
 	d.logAttempt(ctx, c, outcome)
-	d.recorder.record(d.outcomeOf(c, outcome, started))
+	d.recorder.record(d.outcomeOf(c, outcome, started), done)
 }
 
 // unsendable puts a delivery off that a fault of ours kept from being sent: it
@@ -68,6 +71,9 @@ func until(at, now time.Time) time.Duration {
 
 // logAttempt writes the one line about an attempt.
 func (d *Drainer) logAttempt(ctx context.Context, c store.Claimed, o Outcome) {
+	if !d.log.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
 	d.log.InfoContext(ctx, "attempt", "project", c.ProjectID, "endpoint", c.EndpointID, "delivery", c.ID, "event", c.EventID,
 		"number", c.Number, "status", o.StatusCode, "error_class", o.ErrorClass, "took", o.Timing.Total,
 		"remote", o.RemoteAddr, "resent", o.Resent, "body_error", o.BodyError)

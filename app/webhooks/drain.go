@@ -24,8 +24,11 @@ const (
 )
 
 const (
+	// MaxInFlight is the highest cap that an endpoint may have on its requests in
+	// flight: a connection kept for each spares the dialling.
+	MaxInFlight = 100
 	// claimBatch is how many deliveries one statement claims at most.
-	claimBatch = 100
+	claimBatch = MaxInFlight
 	// sliceLength bounds how long one lane keeps its place in the worker while
 	// others wait.
 	sliceLength = 20 * time.Second
@@ -36,6 +39,10 @@ const (
 	// leaves slow answers to themselves.
 	maxIdle      = 4
 	leaveTimeout = 5 * time.Second
+	// Of what a claim took, so many are sent at first, and twice as many at once
+	// after every so long that some still wait: a hundred after 6 ms.
+	firstSenders = 2
+	sendersAfter = time.Millisecond
 )
 
 // Drainer empties lanes: it claims what is due, sends it, and records what came
@@ -48,7 +55,7 @@ type Drainer struct {
 	schedule Schedule
 	clock    clock.Clock
 	log      *slog.Logger
-	sends    sync.WaitGroup // under way; they outlive the turn that began them
+	sends    sync.WaitGroup // not recorded yet; they outlive the turn that began them
 
 	mu      sync.Mutex
 	running map[store.Lane]chan struct{} // drains of this process, to be nudged
@@ -233,12 +240,33 @@ func (r *drain) claim(ctx context.Context) (seen int, err error) {
 			r.log.WarnContext(ctx, "a rate could not be kept", "endpoint", r.lane.EndpointID, "error", err)
 		}
 	}
-	for _, claimed := range list {
-		r.inFlight++
-		r.sends.Go(func() {
-			defer func() { r.done <- struct{}{} }() // has room for all of them, read or not
-			r.deliver(context.WithoutCancel(ctx), claimed, asked)
-		})
-	}
+	r.inFlight += len(list)
+	r.sends.Add(len(list))
+	go r.sendAll(context.WithoutCancel(ctx), list, asked)
 	return seen, nil
+}
+
+// sendAll sends what was claimed: a few at once, and soon all at once while
+// answers keep them waiting. So a receiver that answers in a millisecond gets it
+// all over a few connections, and not over a hundred new ones.
+func (r *drain) sendAll(ctx context.Context, list []store.Claimed, asked time.Time) {
+	queue := make(chan store.Claimed, len(list))
+	for _, claimed := range list {
+		queue <- claimed
+	}
+	close(queue)
+	recorded := func() {
+		r.done <- struct{}{} // has room for all of them, read or not
+		r.sends.Done()
+	}
+	for running, more := 0, firstSenders; len(queue) > 0; running, more = running+more, running+more {
+		for range min(more, len(queue)) {
+			go func() {
+				for claimed := range queue {
+					r.deliver(ctx, claimed, asked, recorded)
+				}
+			}()
+		}
+		time.Sleep(sendersAfter)
+	}
 }

@@ -30,23 +30,22 @@ type recorder struct {
 	queue chan pending
 }
 
-// pending is an outcome with its sender, who waits.
+// pending is an outcome, and whom to tell that it is written.
 type pending struct {
 	outcome store.Outcome
 	judged  time.Time // when the outcome was known
-	done    chan struct{}
+	done    func()
 }
 
 func newRecorder(s *store.Store, log *slog.Logger) *recorder {
-	return &recorder{store: s, log: log, queue: make(chan pending)}
+	return &recorder{store: s, log: log, queue: make(chan pending, recordBatch)}
 }
 
-// record returns once the outcome is written, or given up on: then the claim's
-// lease runs out and the send counts as lost, but nothing else does.
-func (r *recorder) record(outcome store.Outcome) {
-	p := pending{outcome: outcome, judged: monotonic(), done: make(chan struct{})}
-	r.queue <- p
-	<-p.done
+// record hands an outcome over. done is called once it is written, or given up
+// on: then the claim's lease runs out and the send counts as lost, but nothing
+// else does.
+func (r *recorder) record(outcome store.Outcome, done func()) {
+	r.queue <- pending{outcome: outcome, judged: monotonic(), done: done}
 }
 
 // run writes batches until stop is closed, which must be after the last record.
@@ -80,7 +79,7 @@ func (r *recorder) gather(first pending) []pending {
 func (r *recorder) write(batch []pending) {
 	defer func() {
 		for _, p := range batch {
-			close(p.done)
+			p.done()
 		}
 	}()
 	if err := r.try(batch); err == nil {

@@ -25,7 +25,8 @@ type Config struct {
 
 	// Addr is where the API, the dashboard and the docs listen, host:port.
 	Addr string `env:"ADDR" envDefault:":8080"`
-	// InternalAddr is where /metrics, /healthz and /readyz listen, host:port.
+	// InternalAddr is where /metrics, /healthz, /readyz and /debug/pprof/ listen,
+	// host:port.
 	InternalAddr string `env:"INTERNAL_ADDR" envDefault:"127.0.0.1:9090"`
 	// PublicURL is how callers reach Addr, without a path; links in answers
 	// begin with it.

@@ -201,7 +201,14 @@ func reachable(addr string) bool {
 // StartWorker runs a worker.
 func StartWorker(t testing.TB, env []string) *Process {
 	t.Helper()
-	p := Start(t, append(env, "PUBLIC_URL=http://127.0.0.1", "INTERNAL_ADDR=127.0.0.1:0"), "worker")
+	return StartWorkerAt(t, env, "127.0.0.1:0")
+}
+
+// StartWorkerAt does the same with a given internal address, for who wants to
+// know what goes on inside.
+func StartWorkerAt(t testing.TB, env []string, internalAddr string) *Process {
+	t.Helper()
+	p := Start(t, append(env, "PUBLIC_URL=http://127.0.0.1", "INTERNAL_ADDR="+internalAddr), "worker")
 	p.Drain()
 	return p
 }
