@@ -57,13 +57,14 @@ type Store struct {
 	db    *sql.DB
 	gorm  *gorm.DB
 	box   *seal.Box
+	cfg   Config
 	known atomic.Pointer[knowledge] // nil: nothing
 }
 
 // Open connects to PostgreSQL and checks that it answers. The box encrypts
 // secrets at rest.
 func Open(ctx context.Context, cfg Config, box *seal.Box) (*Store, error) {
-	s := &Store{box: box}
+	s := &Store{box: box, cfg: cfg}
 	db, err := openPool(cfg, s.learnFrom)
 	if err != nil {
 		return nil, err

@@ -11,13 +11,14 @@ import (
 )
 
 // A worker that died, or is frozen, holds its deliveries no longer than their
-// lease. The send is recorded as lost under its own number and costs no step;
-// too many in a row, and the delivery itself is suspected of killing workers.
+// lease, and one that is known to be gone not even that long. The send is recorded
+// as lost under its own number and costs no step; too many in a row, and the
+// delivery itself is suspected of killing workers.
 const sqlTakeBack = `
 	WITH lost AS (
 		SELECT project_id, id, lease_expires_at - make_interval(secs => @lease) AS started_at, attempt_id
 		FROM webhook_deliveries
-		WHERE status = 'in_flight' AND lease_expires_at <= clock_timestamp()
+		WHERE status = 'in_flight' AND (lease_expires_at <= clock_timestamp() OR substr(uuid_send(claim_token), 1, 8) = ANY (@gone::bytea[]))
 		ORDER BY id LIMIT @limit FOR UPDATE SKIP LOCKED
 	), moved AS (
 		UPDATE webhook_deliveries d SET
@@ -49,12 +50,12 @@ const sqlTakeBack = `
 	SELECT count(*) FROM moved`
 
 // TakeBack frees at most limit deliveries whose lease, of the given length, ran
-// out, and returns how many. After maxLosses losses in a row a delivery becomes
-// a dead letter.
-func (s *Store) TakeBack(ctx context.Context, lease time.Duration, maxLosses, limit int) (count int, err error) {
+// out, or whose worker is gone, and returns how many. After maxLosses losses in a
+// row a delivery becomes a dead letter.
+func (s *Store) TakeBack(ctx context.Context, lease time.Duration, gone []WorkerID, maxLosses, limit int) (count int, err error) {
 	err = s.withConn(ctx, func(c *pgx.Conn) error {
 		return c.QueryRow(ctx, sqlTakeBack, pgx.NamedArgs{
-			"lease": lease.Seconds(), "max_losses": maxLosses, "limit": limit, "kept": (AttemptRetention - day).Seconds(),
+			"lease": lease.Seconds(), "gone": workerBytes(gone), "max_losses": maxLosses, "limit": limit, "kept": (AttemptRetention - day).Seconds(),
 			"stale": staleAfter.Seconds(),
 			"cause": string(models.CauseWorkerLost),
 		}).Scan(&count)

@@ -16,11 +16,11 @@ const unsendablePause = time.Minute
 
 // deliver makes one attempt and hands its outcome over to be recorded; done is
 // called when it is.
-func (d *Drainer) deliver(ctx context.Context, c store.Claimed, asked time.Time, done func()) {
+func (d *Drainer) deliver(ctx context.Context, c store.Claimed, made claimMade, done func()) {
 	started := d.clock.Now()
-	if started.Sub(asked) > latestSend {
-		// Frozen since the claim: the lease may end during the send. The sweeper
-		// takes the delivery back.
+	if started.Sub(made.at) > latestSend || !d.presence.maySend(made.by) {
+		// Frozen since the claim: the lease may end during the send. Or cut off: it
+		// may have been taken back. If not, the sweeper does it.
 		d.log.WarnContext(ctx, "a claim was too old to send", "delivery", c.ID)
 		done()
 		return

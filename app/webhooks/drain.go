@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/internal/clock"
 )
@@ -55,6 +53,7 @@ type Drainer struct {
 	schedule Schedule
 	clock    clock.Clock
 	log      *slog.Logger
+	presence *presence      // of the worker, from its start on
 	sends    sync.WaitGroup // not recorded yet; they outlive the turn that began them
 
 	mu      sync.Mutex
@@ -91,7 +90,7 @@ func (d *Drainer) Drain(ctx context.Context, lane store.Lane, stop <-chan struct
 }
 
 func (d *Drainer) turn(ctx context.Context, lane store.Lane, nudge, stop <-chan struct{}) (emptied bool, err error) {
-	holder := uuid.NewString()
+	holder, _ := d.presence.token()
 	mine, err := d.store.AcquireLane(ctx, lane, holder, laneLease)
 	if err != nil || !mine {
 		return false, err
@@ -229,8 +228,9 @@ func (r *drain) collect() bool {
 // claim takes what is due and starts sending it.
 func (r *drain) claim(ctx context.Context) (seen int, err error) {
 	asked := r.clock.Now()
+	token, worker := r.presence.token()
 	list, seen, err := r.store.ClaimDue(ctx, store.ClaimRequest{
-		Lane: r.lane, Holder: r.holder, Token: uuid.NewString(), Max: claimBatch - r.inFlight, Lease: claimLease, LaneLease: laneLease,
+		Lane: r.lane, Holder: r.holder, Token: token, Max: claimBatch - r.inFlight, Lease: claimLease, LaneLease: laneLease,
 	})
 	if err != nil {
 		return 0, err
@@ -242,14 +242,14 @@ func (r *drain) claim(ctx context.Context) (seen int, err error) {
 	}
 	r.inFlight += len(list)
 	r.sends.Add(len(list))
-	go r.sendAll(context.WithoutCancel(ctx), list, asked)
+	go r.sendAll(context.WithoutCancel(ctx), list, claimMade{at: asked, by: worker})
 	return seen, nil
 }
 
 // sendAll sends what was claimed: a few at once, and soon all at once while
 // answers keep them waiting. So a receiver that answers in a millisecond gets it
 // all over a few connections, and not over a hundred new ones.
-func (r *drain) sendAll(ctx context.Context, list []store.Claimed, asked time.Time) {
+func (r *drain) sendAll(ctx context.Context, list []store.Claimed, made claimMade) {
 	queue := make(chan store.Claimed, len(list))
 	for _, claimed := range list {
 		queue <- claimed
@@ -263,10 +263,16 @@ func (r *drain) sendAll(ctx context.Context, list []store.Claimed, asked time.Ti
 		for range min(more, len(queue)) {
 			go func() {
 				for claimed := range queue {
-					r.deliver(ctx, claimed, asked, recorded)
+					r.deliver(ctx, claimed, made, recorded)
 				}
 			}()
 		}
 		time.Sleep(sendersAfter)
 	}
+}
+
+// claimMade is when a claim was asked for, and as whom.
+type claimMade struct {
+	at time.Time
+	by store.WorkerID
 }

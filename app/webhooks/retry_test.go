@@ -139,7 +139,7 @@ func TestManualRetryAndTheSweeperExcludeEachOther(t *testing.T) {
 	require.Len(t, claim(), 1)
 	e.sql(`UPDATE webhook_deliveries SET lease_expires_at = now() - interval '1 second'`)
 	takeBack := func() int {
-		count, err := e.store.TakeBack(context.Background(), time.Minute, 5, 10)
+		count, err := e.store.TakeBack(context.Background(), time.Minute, nil, 5, 10)
 		require.NoError(t, err)
 		return count
 	}
@@ -207,7 +207,7 @@ func TestLateSuccessAndManualRetry(t *testing.T) {
 			claimed := e.lane()()
 			require.Len(t, claimed, 1)
 			e.sql(`UPDATE webhook_deliveries SET lease_expires_at = now() - interval '1 second'`)
-			_, err := e.store.TakeBack(t.Context(), time.Minute, 1, 10)
+			_, err := e.store.TakeBack(t.Context(), time.Minute, nil, 1, 10)
 			require.NoError(t, err)
 			require.Equal(t, "worker_lost", e.delivery(event).Cause)
 			retry := func() {

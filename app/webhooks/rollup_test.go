@@ -63,7 +63,7 @@ func TestRollupsEqualTheAttempts(t *testing.T) {
 	// A loss that is recorded hours later, and the late answer in its place.
 	claimed := e.claim()
 	e.sql(`UPDATE webhook_deliveries SET lease_expires_at = now() - interval '3 hours'`)
-	_, err := e.store.TakeBack(t.Context(), time.Minute, 5, 10)
+	_, err := e.store.TakeBack(t.Context(), time.Minute, nil, 5, 10)
 	require.NoError(t, err)
 	e.keeper().RollUp(t.Context())
 	e.requireEqualSums()

@@ -15,10 +15,26 @@ import (
 // many, the next follows at once.
 const sweepLanes = 1000
 
-// takeBack frees what lost workers hold.
+// takeBack frees what lost workers hold: at once what belongs to one that is gone,
+// and when its lease is over whatever it is.
 func (w *Worker) takeBack(ctx context.Context) {
-	if _, err := w.cfg.Store.TakeBack(ctx, claimLease, maxLosses, takeBackBatch); err != nil {
+	absent, err := w.cfg.Store.AbsentWorkers(ctx)
+	if err != nil {
+		w.cfg.Log.ErrorContext(ctx, "absent workers could not be looked for", "error", err)
+		return
+	}
+	gone := w.absences.gone(absent, monotonic())
+	if len(gone) > 0 {
+		if err := w.cfg.Store.FreeLanes(ctx, gone); err != nil {
+			w.cfg.Log.ErrorContext(ctx, "lost lanes could not be freed", "error", err)
+		}
+	}
+	count, err := w.cfg.Store.TakeBack(ctx, claimLease, gone, maxLosses, takeBackBatch)
+	if err != nil {
 		w.cfg.Log.ErrorContext(ctx, "lost deliveries could not be taken back", "error", err)
+	}
+	if count > 0 {
+		w.cfg.Log.WarnContext(ctx, "deliveries of lost workers were taken back", "count", count, "workers_gone", len(gone))
 	}
 }
 

@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -63,6 +64,8 @@ type Worker struct {
 	drainer  *Drainer
 	keeper   *Keeper
 	recorder *recorder
+	presence *presence // nil before the start
+	absences absences
 	queue    *asynq.Server
 	slots    chan struct{} // the sweeper's drains
 	drains   sync.WaitGroup
@@ -94,10 +97,16 @@ func (w *Worker) Start(ctx context.Context) error {
 	if err := w.cfg.Store.KeepPartitions(ctx); err != nil {
 		return err
 	}
+	present, err := newPresence(w.cfg.Store, w.cfg.Clock, w.cfg.Log)
+	if err != nil {
+		return fmt.Errorf("be present: %w", err)
+	}
+	w.presence, w.drainer.presence = present, present
+	present.confirm(ctx)
 	go w.recorder.run(w.finished) //nolint:contextcheck // it outlives the start
 	if err := w.queue.Start(asynq.HandlerFunc(w.handle)); err != nil {
 		close(w.finished)
-		return fmt.Errorf("start asynq: %w", err)
+		return errors.Join(fmt.Errorf("start asynq: %w", err), present.mark.Close())
 	}
 	w.started = true
 	for _, task := range []struct {
@@ -106,6 +115,7 @@ func (w *Worker) Start(ctx context.Context) error {
 	}{
 		{sweepEvery, w.sweep},
 		{sweepEvery, w.takeBack},
+		{confirmEvery, present.confirm},
 		{judgeEvery, w.keeper.Judge},
 		{mailEvery, w.keeper.SendMails},
 		{expireEvery, w.keeper.Expire},
@@ -134,6 +144,9 @@ func (w *Worker) Stop(ctx context.Context) error {
 		w.drains.Wait()
 		w.drainer.sends.Wait()
 		close(w.finished)
+		if err := w.presence.mark.Close(); err != nil {
+			w.cfg.Log.Warn("the worker's presence did not end well", "error", err)
+		}
 	}()
 	select {
 	case <-done:
