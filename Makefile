@@ -49,6 +49,11 @@ bench-pages: need-go ## Measure the pages over 5 million attempts (10 GB of disk
 	$(GO) build -o bin/testenv ./internal/testenv/cmd
 	bin/testenv -- $(GO) test -tags bench -count=1 -timeout 30m -v -run 'TestPages$$' $(TESTFLAGS) ./test/load
 
+.PHONY: soak
+soak: need-go ## Look for leaks in a worker under load (SOAK_MINUTES=10)
+	$(GO) build -o bin/testenv ./internal/testenv/cmd
+	bin/testenv -- $(GO) test -tags 'bench soak' -count=1 -timeout 25h -v -run 'TestSoak$$' ./test/load
+
 .PHONY: lint
 lint: need-go ## Check formatting, go vet and golangci-lint
 	@unformatted=$$($(GOFILES) | xargs $(GOFMT) -l) || exit 1; \
@@ -59,6 +64,10 @@ lint: need-go ## Check formatting, go vet and golangci-lint
 .PHONY: lint-api
 lint-api: ## Check api/openapi.yaml with Redocly and Spectral (installs Node.js where it may)
 	@scripts/lint-api.sh
+
+.PHONY: verify-npm
+verify-npm: need-go ## Have the npm library of Standard Webhooks verify a delivery (Node.js)
+	@scripts/verify-npm.sh
 
 .PHONY: fmt
 fmt: need-go ## Format the Go code

@@ -42,14 +42,18 @@ const (
 			FROM moved m
 		)
 		SELECT count(*) FROM moved`
-	// $2: what the plan would archive is left to the archive.
+	// What the plan archives is left to the archive, and kept while there is none.
 	sqlDropExpired = `
 		DELETE FROM dead_letters WHERE (project_id, id) IN (
 			SELECT d.project_id, d.id FROM projects p JOIN plans t ON t.id = p.plan_id
 			CROSS JOIN LATERAL (
 				SELECT l.project_id, l.id FROM dead_letters l WHERE l.project_id = p.id AND l.expires_at <= now()
 				ORDER BY l.expires_at LIMIT $1 FOR UPDATE SKIP LOCKED) AS d
-			WHERE NOT ($2 AND ` + planArchives + `) LIMIT $1)`
+			WHERE NOT ` + planArchives + ` LIMIT $1)`
+	sqlCountUnarchived = `
+		SELECT count(*) FROM projects p JOIN plans t ON t.id = p.plan_id
+		CROSS JOIN LATERAL (SELECT 1 FROM dead_letters l WHERE l.project_id = p.id AND l.expires_at <= now() LIMIT $1) AS d
+		WHERE ` + planArchives
 	planArchives = `coalesce((t.limits ->> 'archive')::boolean, false)`
 	// What a recorder left waiting for an endpoint that was deleted at that moment,
 	// and what the deletion itself left.
@@ -110,10 +114,20 @@ func (s *Store) ExpireHeld(ctx context.Context, limit int) (count int, err error
 }
 
 // DropExpired deletes at most limit dead letters past their retention and returns
-// how many. With archiving, those of projects whose plan has the archive are left
-// to [Store.BeginArchive]. Their deliveries follow when their own time is over.
-func (s *Store) DropExpired(ctx context.Context, archiving bool, limit int) (int, error) {
-	return s.affected(ctx, "drop expired dead letters", sqlDropExpired, limit, archiving)
+// how many. Those of projects whose plan has the archive are left to
+// [Store.BeginArchive]. Their deliveries follow when their own time is over.
+func (s *Store) DropExpired(ctx context.Context, limit int) (int, error) {
+	return s.affected(ctx, "drop expired dead letters", sqlDropExpired, limit)
+}
+
+// CountUnarchived counts the dead letters past their retention that wait for the
+// archive, at most limit of each project.
+func (s *Store) CountUnarchived(ctx context.Context, limit int) (count int, err error) {
+	err = s.withConn(ctx, func(c *pgx.Conn) error { return c.QueryRow(ctx, sqlCountUnarchived, limit).Scan(&count) })
+	if err != nil {
+		return 0, fmt.Errorf("count what waits for the archive: %w", err)
+	}
+	return count, nil
 }
 
 // CancelContradictions cancels at most limit deliveries that still wait for an

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"gocloud.dev/blob"
@@ -27,7 +28,7 @@ const (
 // KeeperConfig sets a keeper up.
 type KeeperConfig struct {
 	Store   *store.Store
-	Archive *blob.Bucket // nil: expired dead letters are deleted
+	Archive *blob.Bucket // nil: what a plan archives is kept past its retention
 	Mail    *mail.Sender // nil: notices are on the dashboard only
 	Log     *slog.Logger
 }
@@ -36,7 +37,10 @@ type KeeperConfig struct {
 // archives and forgets it, sums attempts up, and sends notices. Every method does
 // what there is to do and returns; any number of keepers may run at once, and
 // none does anything twice. What fails is logged and done at the next call.
-type Keeper struct{ cfg KeeperConfig }
+type Keeper struct {
+	cfg    KeeperConfig
+	warned atomic.Bool // that there is no archive
+}
 
 // NewKeeper returns a keeper.
 func NewKeeper(cfg KeeperConfig) *Keeper { return &Keeper{cfg: cfg} }
@@ -59,10 +63,28 @@ func (k *Keeper) Expire(ctx context.Context) {
 		return k.cfg.Store.ExpireHeld(ctx, expireBatch)
 	})
 	k.repeat(ctx, "expired dead letters could not be dropped", expireBatch, func() (int, error) {
-		return k.cfg.Store.DropExpired(ctx, k.cfg.Archive != nil, expireBatch)
+		return k.cfg.Store.DropExpired(ctx, expireBatch)
 	})
-	if k.cfg.Archive != nil {
-		k.repeat(ctx, "expired dead letters could not be archived", 1, func() (int, error) { return k.archive(ctx) })
+	if k.cfg.Archive == nil {
+		k.warnUnarchived(ctx)
+		return
+	}
+	k.repeat(ctx, "expired dead letters could not be archived", 1, func() (int, error) { return k.archive(ctx) })
+}
+
+// warnUnarchived says, once in the keeper's life, that a plan promises an archive
+// and the operator has set none up. Nothing is deleted meanwhile.
+func (k *Keeper) warnUnarchived(ctx context.Context) {
+	if k.warned.Load() {
+		return
+	}
+	count, err := k.cfg.Store.CountUnarchived(ctx, expireBatch)
+	if err != nil {
+		k.complain(ctx, "what waits for the archive could not be counted", err)
+		return
+	}
+	if count > 0 && k.warned.CompareAndSwap(false, true) {
+		k.cfg.Log.WarnContext(ctx, "dead letters past their retention are kept: their plan has the archive, and ARCHIVE_URL is not set", "at_least", count)
 	}
 }
 

@@ -2,11 +2,13 @@ package webhooks_test
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -312,6 +314,24 @@ func TestRestoreTakesNothingFromAnotherProject(t *testing.T) {
 		require.ErrorIs(t, err, store.ErrForeignArchive)
 	}
 	require.Zero(t, e.count(`events`))
+}
+
+// A plan that promises the archive, and an operator who has set none up: nothing
+// is deleted, and the log says so once.
+func TestWhatThePlanArchivesIsKeptWhileThereIsNoArchive(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, ok).archived()
+	e.plant(old{age: 91 * days, changed: 91 * days, status: models.DeliveryDeadLetter, letter: -time.Hour})
+	var log bytes.Buffer
+	keeper := webhooks.NewKeeper(webhooks.KeeperConfig{Store: e.store, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	keeper.Expire(t.Context())
+	keeper.Expire(t.Context())
+	require.Equal(t, 1, e.count(`dead_letters`))
+	require.Equal(t, 1, strings.Count(log.String(), "ARCHIVE_URL is not set"), log.String())
+
+	e.archiver(bucket(t)).Expire(t.Context())
+	require.Zero(t, e.count(`dead_letters`), "archived as soon as there is an archive")
+	require.Equal(t, 1, e.count(`archives WHERE letters = 1`))
 }
 
 // A dead letter that is kept longer than attempts are is kept with its last one,

@@ -67,7 +67,7 @@ type Config struct {
 	WorkerConcurrency int `env:"WORKER_CONCURRENCY" envDefault:"64"`
 
 	// ArchiveURL is the bucket that expired dead letters go to, file:///folder or
-	// s3://bucket; empty: they are deleted.
+	// s3://bucket; empty: those of plans with the archive are kept.
 	ArchiveURL string `env:"ARCHIVE_URL"`
 
 	// SMTPURL is the server that sends notices, smtp://user:password@host:587 or
