@@ -68,7 +68,7 @@ func deliveryColumnsOf(outcomes []Outcome) []any {
 		column(outcomes, func(o *Outcome) string { return o.Attempt.EndpointID }),
 		column(outcomes, func(o *Outcome) string { return o.Token }),
 		column(outcomes, func(o *Outcome) string { return string(o.Status) }),
-		column(outcomes, func(o *Outcome) int32 { return int32(o.Step) }),
+		column(outcomes, func(o *Outcome) int { return o.Step }),
 		column(outcomes, func(o *Outcome) bool { return o.KeepStep }),
 		column(outcomes, func(o *Outcome) float64 { return o.DueIn.Seconds() }),
 		column(outcomes, func(o *Outcome) string { return string(o.Cause) }),

@@ -158,14 +158,6 @@ func (tx *Tx) query(rows func(pgx.Rows) error, sql string, args ...any) {
 	tx.queue = append(tx.queue, statement{sql: sql, args: args, rows: rows})
 }
 
-// sendQueued sends the queue ahead of the commit, for what reads its effect.
-func (tx *Tx) sendQueued(ctx context.Context) error {
-	batch := &pgx.Batch{}
-	tx.queueOn(batch)
-	tx.queue = nil
-	return tx.native(func(c *pgx.Conn) error { return c.SendBatch(ctx, batch).Close() })
-}
-
 func (tx *Tx) queueOn(batch *pgx.Batch) {
 	for _, s := range tx.queue {
 		queued := batch.Queue(s.sql, s.args...)

@@ -267,7 +267,7 @@ func (r *drain) sendAll(ctx context.Context, list []store.Claimed, made claimMad
 				}
 			}()
 		}
-		time.Sleep(sendersAfter)
+		<-time.After(sendersAfter)
 	}
 }
 

@@ -145,7 +145,7 @@ func (w *Worker) Stop(ctx context.Context) error {
 		w.drainer.sends.Wait()
 		close(w.finished)
 		if err := w.presence.mark.Close(); err != nil {
-			w.cfg.Log.Warn("the worker's presence did not end well", "error", err)
+			w.cfg.Log.WarnContext(ctx, "the worker's presence did not end well", "error", err)
 		}
 	}()
 	select {

@@ -18,7 +18,8 @@ type Config struct {
 	// DatabaseURL is PostgreSQL's, postgres://user:password@host/name.
 	DatabaseURL string `env:"DATABASE_URL"`
 	// DatabaseMaxConns is the size of one process's pool, at least 2. All the
-	// processes' together must stay below the server's max_connections.
+	// processes' together must stay below the server's max_connections; a worker has
+	// one more, by which others know that it is there.
 	DatabaseMaxConns int `env:"DATABASE_MAX_CONNS" envDefault:"20"`
 	// RedisURL is redis://, rediss:// or redis-sentinel://.
 	RedisURL string `env:"REDIS_URL"`

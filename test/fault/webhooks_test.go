@@ -180,6 +180,7 @@ func (w *storm) freezeMidSend(t *testing.T) (thaw func()) {
 			return thaw
 		}
 		thaw()
+		pause(300 * time.Millisecond) // time to start, if it had not, and to claim
 	}
 	require.Fail(t, "the worker was never frozen in the middle of a send")
 	return nil
