@@ -18,6 +18,11 @@ CREATE TABLE request_log (
     PRIMARY KEY (project_id, request_id, at)
 ) PARTITION BY RANGE (at);
 CREATE INDEX request_log_of_operation ON request_log (project_id, idempotency_key, at) WHERE idempotency_key IS NOT NULL;
+-- Errors, and replays, are few beside the rest: an entry for each costs little, and
+-- lists and counts of them pass over nothing else.
+CREATE INDEX request_log_errors ON request_log (project_id, request_id) INCLUDE (at, method, route, status, code, key_id, replayed) WHERE code <> '';
+CREATE INDEX request_log_by_code ON request_log (project_id, code, request_id) WHERE code <> '';
+CREATE INDEX request_log_replays ON request_log (project_id, request_id) WHERE replayed;
 
 -- +goose Down
 SET lock_timeout = '5s';
