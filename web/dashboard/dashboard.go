@@ -28,6 +28,7 @@ import (
 	"github.com/botix-pro/platform/web/dashboard/keys"
 	"github.com/botix-pro/platform/web/dashboard/messages"
 	"github.com/botix-pro/platform/web/dashboard/overview"
+	"github.com/botix-pro/platform/web/dashboard/requests"
 	"github.com/botix-pro/platform/web/dashboard/scenarios"
 	"github.com/botix-pro/platform/web/dashboard/usage"
 	"github.com/botix-pro/platform/web/ui"
@@ -93,6 +94,7 @@ type Queries interface {
 	contacts.Queries
 	messages.Queries
 	jobs.Queries
+	requests.Queries
 	scenarios.Queries
 }
 
@@ -216,7 +218,11 @@ func newSections(cfg Config) ([]ui.Section, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []ui.Section{first, spent, attempts, receivers, captured, apiKeys, people, sent, work, flows}, nil
+	calls, err := requests.New(cfg.Queries, cfg.Hint)
+	if err != nil {
+		return nil, err
+	}
+	return []ui.Section{first, spent, calls, attempts, receivers, captured, apiKeys, people, sent, work, flows}, nil
 }
 
 // Close stops the deletion of expired sessions. It may be called again.

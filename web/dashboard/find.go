@@ -2,15 +2,14 @@ package dashboard
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 
-	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/web/dashboard/parts"
 	"github.com/botix-pro/platform/web/ui"
 )
 
 // find leads to the page of whatever has the given id. What has no prefix of
-// ours is searched for among the deliveries.
+// ours is taken as an Idempotency-Key.
 func find(v *ui.Visit) (ui.Reply, error) {
 	id := strings.TrimSpace(v.URL.Query().Get("id"))
 	if id == "" {
@@ -21,14 +20,8 @@ func find(v *ui.Visit) (ui.Reply, error) {
 
 // addressOf is the page about an id.
 func addressOf(id string) string {
-	for prefix, base := range map[string]string{
-		models.PrefixAttempt: "/attempts/", models.PrefixDelivery: "/deliveries/", models.PrefixEvent: "/deliveries?id=",
-		models.PrefixRequest: "/deliveries?id=", models.PrefixEndpoint: "/endpoints/", models.PrefixContact: "/contacts/",
-		models.PrefixMessage: "/messages/", models.PrefixScenario: "/scenarios/", models.PrefixRun: "/runs/", models.PrefixCaptured: "/inspector/requests/", models.PrefixJob: "/jobs/",
-	} {
-		if models.ValidID(prefix, id) {
-			return pathRoot + base + id
-		}
+	if page := parts.PageOf(id); page != "" {
+		return page
 	}
-	return pathRoot + "/deliveries?" + url.Values{"id": {id}}.Encode()
+	return parts.OperationAddress(id)
 }

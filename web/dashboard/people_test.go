@@ -269,7 +269,7 @@ func TestTheJumpBoxLeadsToWhateverHasTheID(t *testing.T) {
 	contact, event := id(models.PrefixContact), id(models.PrefixEvent)
 	for given, want := range map[string]string{
 		" " + contact + " ": ui.Root + "/contacts/" + contact, event: ui.Root + "/deliveries?id=" + event,
-		"order 42/a?b": ui.Root + "/deliveries?id=order+42%2Fa%3Fb", "": ui.Root + "/",
+		"order 42/a?b": ui.Root + "/operations?key=order+42%2Fa%3Fb", "": ui.Root + "/",
 	} {
 		got := s.Get(ui.Root + "/find?" + url.Values{"id": {given}}.Encode())
 		require.Equal(t, http.StatusSeeOther, got.StatusCode)

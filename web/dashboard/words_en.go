@@ -46,6 +46,7 @@ var english = words{
 			"webhook_endpoint.secret_rotated": "Rotated a secret",
 			"webhook_endpoint.deleted":        "Deleted an endpoint",
 			"webhook_delivery.retried":        "Retried a delivery", "recovery.started": "Retried dead letters",
+			"operation.noted": "Looked into an operation", "operation.webhooks_retried": "Retried an operation's webhooks",
 			"api_key.created": "Created an API key", "api_key.revoked": "Revoked an API key",
 		},
 	},

@@ -46,6 +46,7 @@ var russian = words{
 			"webhook_endpoint.secret_rotated": "Сменён секрет",
 			"webhook_endpoint.deleted":        "Удалён адрес",
 			"webhook_delivery.retried":        "Повторена доставка", "recovery.started": "Повторено недоставленное",
+			"operation.noted": "Рассмотрена операция", "operation.webhooks_retried": "Повторены вебхуки операции",
 			"api_key.created": "Создан ключ API", "api_key.revoked": "Отозван ключ API",
 		},
 	},

@@ -1,5 +1,7 @@
 package ui
 
+import "strings"
+
 // Cell is one value in a table or among facts: template "cell". What is empty is
 // left out.
 type Cell struct {
@@ -9,6 +11,7 @@ type Cell struct {
 	Pill     *Pill
 	At       *Instant
 	Note     string // beside it
+	Fault    string // an error's code, beside it: it may break at its underscores
 	Progress *Progress
 	Links    []Link
 	Spark    *Spark
@@ -17,9 +20,12 @@ type Cell struct {
 
 // Empty reports whether there is nothing to show.
 func (c Cell) Empty() bool {
-	return c.Text == "" && c.Pill == nil && c.At == nil && c.Note == "" && c.Progress == nil && len(c.Links) == 0 &&
+	return c.Text == "" && c.Pill == nil && c.At == nil && c.Note == "" && c.Fault == "" && c.Progress == nil && len(c.Links) == 0 &&
 		c.Spark == nil && c.Share == nil
 }
+
+// FaultParts are the parts of the code between which a line may break.
+func (c Cell) FaultParts() []string { return strings.SplitAfter(c.Fault, "_") }
 
 // IDCell is an identifier of ours that leads to its page; empty without one.
 func IDCell(path, id string) Cell {

@@ -8,6 +8,7 @@ const (
 	NavOverview    = "overview"
 	NavDeliveries  = "deliveries"
 	NavDeadLetters = "dead-letters"
+	NavRequests    = "requests"
 	NavJobs        = "jobs"
 	NavInspector   = "inspector"
 	NavContacts    = "contacts"
@@ -53,7 +54,7 @@ func navigation(v *Visit, active string) []NavGroup {
 		return made
 	}
 	return []NavGroup{
-		group(words.Monitor, entry{NavOverview, words.Overview}, entry{NavDeliveries, words.Deliveries}, entry{NavDeadLetters, words.DeadLetters},
+		group(words.Monitor, entry{NavOverview, words.Overview}, entry{NavRequests, words.Requests}, entry{NavDeliveries, words.Deliveries}, entry{NavDeadLetters, words.DeadLetters},
 			entry{NavInspector, words.Inspector}, entry{NavJobs, words.Jobs}),
 		group(words.Send, entry{NavContacts, words.Contacts}, entry{NavMessages, words.Messages},
 			entry{NavScenarios, words.Scenarios}, entry{NavRuns, words.Runs}),

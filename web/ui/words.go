@@ -54,12 +54,12 @@ type Words struct {
 
 // NavWords name the pages in the navigation, and its groups.
 type NavWords struct {
-	Monitor, Send, Configure, Learn     string
-	Overview, Deliveries, DeadLetters   string
-	Jobs, Usage, Inspector              string
-	Contacts, Messages, Scenarios, Runs string
-	Endpoints, Keys, Members, Docs      string
-	WaitingF                            Forms // beside a counter, for screen readers
+	Monitor, Send, Configure, Learn             string
+	Requests, Overview, Deliveries, DeadLetters string
+	Jobs, Usage, Inspector                      string
+	Contacts, Messages, Scenarios, Runs         string
+	Endpoints, Keys, Members, Docs              string
+	WaitingF                                    Forms // beside a counter, for screen readers
 }
 
 // WordsIn are the shared texts of a language.

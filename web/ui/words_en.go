@@ -13,7 +13,7 @@ var english = Words{
 	Menu: "Menu", Main: "Main",
 	Nav: NavWords{
 		Monitor: "Monitor", Send: "Send", Configure: "Configure", Learn: "Learn",
-		Overview: "Overview", Deliveries: "Webhook deliveries", DeadLetters: "Dead letters", Jobs: "Jobs", Inspector: "Inspector",
+		Overview: "Overview", Requests: "Requests", Deliveries: "Webhook deliveries", DeadLetters: "Dead letters", Jobs: "Jobs", Inspector: "Inspector",
 		Contacts: "Contacts", Messages: "Messages", Scenarios: "Scenarios", Runs: "Runs",
 		Endpoints: "Endpoints", Keys: "API keys", Usage: "Usage and limits", Members: "Members", Docs: "Documentation",
 		WaitingF: Forms{One: "%s needs attention", Many: "%s need attention"},

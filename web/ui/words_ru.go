@@ -13,7 +13,7 @@ var russian = Words{
 	Menu: "Меню", Main: "Основное",
 	Nav: NavWords{
 		Monitor: "Наблюдение", Send: "Отправка", Configure: "Настройка", Learn: "Справка",
-		Overview: "Обзор", Deliveries: "Доставки вебхуков", DeadLetters: "Недоставленное", Jobs: "Задания", Inspector: "Инспектор",
+		Overview: "Обзор", Requests: "Запросы", Deliveries: "Доставки вебхуков", DeadLetters: "Недоставленное", Jobs: "Задания", Inspector: "Инспектор",
 		Contacts: "Контакты", Messages: "Сообщения", Scenarios: "Сценарии", Runs: "Запуски",
 		Endpoints: "Адреса доставки", Keys: "Ключи API", Usage: "Расход и пределы", Members: "Участники", Docs: "Документация",
 		WaitingF: Forms{One: "требует внимания: %s", Few: "требуют внимания: %s", Many: "требуют внимания: %s"},

@@ -138,7 +138,7 @@ func (s *Section) withCause(v *ui.Visit, lines []ui.IDLine, request string) ([]u
 	m := readerOf(v)
 	return append(lines, ui.IDLines(m.shared,
 		ui.IDLine{Name: m.words.Attempt.CausingID, Value: request, Address: requestAddress(request)},
-		ui.IDLine{Name: m.words.Attempt.Operation, Value: key})...), nil
+		ui.IDLine{Name: m.words.Attempt.Operation, Value: key, Address: parts.OperationAddress(key)})...), nil
 }
 
 // requestAddress is the page about an API request.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/web/dashboard/parts"
 	"github.com/botix-pro/platform/web/ui"
 )
 
@@ -96,5 +97,5 @@ func (m reader) afterwards(a models.WebhookAttempt, d models.WebhookDelivery) *u
 	if d.Status == models.DeliveryDelivered && a.ErrorClass != nil {
 		return ui.Plain(m.words.Diagnosis.LaterDelivered)
 	}
-	return ui.Plain(fmt.Sprintf(m.words.Diagnosis.LaterF, ui.Word(m.words.Attempt.Deliveries, d.Status)))
+	return ui.Plain(fmt.Sprintf(m.words.Diagnosis.LaterF, parts.DeliveryState(m.Locale, d.Status).Word))
 }

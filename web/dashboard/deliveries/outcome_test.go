@@ -9,6 +9,7 @@ import (
 
 	"github.com/botix-pro/platform/app/models"
 	"github.com/botix-pro/platform/test/uitest"
+	"github.com/botix-pro/platform/web/dashboard/parts"
 	"github.com/botix-pro/platform/web/ui"
 )
 
@@ -32,7 +33,7 @@ func TestEveryTextIsThere(t *testing.T) {
 	t.Parallel()
 	uitest.RequireTexts(t, &english, &russian)
 	for _, status := range models.DeliveryStatuses() {
-		require.Contains(t, english.Attempt.Deliveries, status)
+		require.Contains(t, parts.WordsIn(ui.English).DeliveryStates, status)
 	}
 	for class := range english.Outcomes.Classes {
 		if !strings.HasPrefix(string(class), "http_") && class != models.ErrorRedirect { // those have a status

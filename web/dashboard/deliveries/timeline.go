@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/web/dashboard/parts"
 	"github.com/botix-pro/platform/web/ui"
 )
 
@@ -122,12 +123,6 @@ func (m reader) whatNext(d *models.WebhookDelivery, now time.Time) *ui.Sentence 
 	return m.next(models.WebhookAttempt{Number: d.AttemptCount}, *d, now)
 }
 
-var deliveryPills = map[models.DeliveryStatus]string{ //nolint:gochecknoglobals // a constant table
-	models.DeliveryPending: ui.PillPending, models.DeliveryInFlight: ui.PillRunning, models.DeliveryWaiting: ui.PillRetrying,
-	models.DeliveryDelivered: ui.PillDelivered, models.DeliveryDeadLetter: ui.PillDead, models.DeliveryHeld: ui.PillPending,
-	models.DeliveryCancelled: ui.PillFailed,
-}
-
 func (m reader) deliveryPill(status models.DeliveryStatus) ui.Pill {
-	return ui.Pill{Kind: deliveryPills[status], Word: ui.Word(m.words.Attempt.Deliveries, status)}
+	return parts.DeliveryState(m.Locale, status)
 }

@@ -101,7 +101,6 @@ type attemptWords struct {
 	SizeF                                                            string // size
 	CutF                                                             string // size
 	EventID, DeliveryID, AttemptID, EndpointID, RequestID, CausingID string
-	Deliveries                                                       map[models.DeliveryStatus]string
 }
 
 type outcomeWords struct {

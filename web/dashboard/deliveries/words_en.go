@@ -42,11 +42,6 @@ var english = words{
 		SizeF: "Size: %s.", CutF: "Only the first %s were kept.",
 		EventID: "Event", DeliveryID: "Delivery", AttemptID: "Attempt", EndpointID: "Endpoint",
 		RequestID: "Request of this attempt (X-Request-Id)", CausingID: "API request that caused the event",
-		Deliveries: map[models.DeliveryStatus]string{
-			models.DeliveryPending: "Due now", models.DeliveryInFlight: "Being sent", models.DeliveryWaiting: "Waiting for its next attempt",
-			models.DeliveryDelivered: "Delivered", models.DeliveryDeadLetter: "Dead letter",
-			models.DeliveryHeld: "Held: the endpoint is paused or disabled", models.DeliveryCancelled: "Cancelled: the endpoint was deleted",
-		},
 	},
 
 	Outcomes: outcomeWords{

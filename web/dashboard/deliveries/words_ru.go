@@ -42,11 +42,6 @@ var russian = words{
 		SizeF: "Размер: %s.", CutF: "Сохранены только первые %s.",
 		EventID: "Событие", DeliveryID: "Доставка", AttemptID: "Попытка", EndpointID: "Адрес доставки",
 		RequestID: "Запрос этой попытки (X-Request-Id)", CausingID: "Запрос к API, вызвавший событие",
-		Deliveries: map[models.DeliveryStatus]string{
-			models.DeliveryPending: "Пора отправлять", models.DeliveryInFlight: "Отправляется", models.DeliveryWaiting: "Ждёт следующей попытки",
-			models.DeliveryDelivered: "Доставлено", models.DeliveryDeadLetter: "Недоставленное",
-			models.DeliveryHeld: "Задержано: адрес приостановлен или отключён", models.DeliveryCancelled: "Отменено: адрес удалён",
-		},
 	},
 
 	Outcomes: outcomeWords{

@@ -25,3 +25,14 @@ var runPills = map[models.RunStatus]string{
 func RunState(v *ui.Visit, status models.RunStatus) *ui.Pill {
 	return &ui.Pill{Kind: runPills[status], Word: ui.Word(WordsOf(v).RunStates, status)}
 }
+
+var deliveryPills = map[models.DeliveryStatus]string{
+	models.DeliveryPending: ui.PillPending, models.DeliveryInFlight: ui.PillRunning, models.DeliveryWaiting: ui.PillRetrying,
+	models.DeliveryDelivered: ui.PillDelivered, models.DeliveryDeadLetter: ui.PillDead, models.DeliveryHeld: ui.PillPending,
+	models.DeliveryCancelled: ui.PillFailed,
+}
+
+// DeliveryState is a delivery's state.
+func DeliveryState(l ui.Locale, status models.DeliveryStatus) ui.Pill {
+	return ui.Pill{Kind: deliveryPills[status], Word: ui.Word(WordsIn(l.Language).DeliveryStates, status)}
+}

@@ -15,9 +15,31 @@ const (
 	PathScenarios = "/scenarios/"
 	PathRuns      = "/runs/"
 	PathJobs      = "/jobs/"
-	PathRequests  = "/deliveries?id="       // what a request caused
+	PathRequests  = "/requests/"
 	PathEndpoints = "/deliveries?endpoint=" // what was sent to an endpoint
 )
+
+// PageOf is the address of the page about an id, empty where it is of nothing that
+// has one.
+func PageOf(id string) string {
+	for prefix, path := range map[string]string{
+		models.PrefixAttempt: "/attempts/", models.PrefixDelivery: "/deliveries/", models.PrefixEvent: "/deliveries?id=",
+		models.PrefixRequest: PathRequests, models.PrefixEndpoint: "/endpoints/", models.PrefixContact: PathContacts,
+		models.PrefixMessage: PathMessages, models.PrefixScenario: PathScenarios, models.PrefixRun: PathRuns, models.PrefixJob: PathJobs,
+		models.PrefixCaptured: "/inspector/requests/",
+	} {
+		if models.ValidID(prefix, id) {
+			return ui.Root + path + id
+		}
+	}
+	return ""
+}
+
+// OperationAddress is the page about an Idempotency-Key. The key stands in the
+// query: as a part of the path, browsers take ".." for the way up.
+func OperationAddress(key string) string {
+	return ui.Root + "/operations?" + url.Values{"key": {key}}.Encode()
+}
 
 // How much of a list stands on one page, and on another thing's page.
 const (

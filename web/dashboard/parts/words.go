@@ -11,6 +11,7 @@ type Words struct {
 	All, Created, Updated, Finished, Took, Contact, Channel, Text, Status, Version string
 	Message, Run, Scenario, Event, Request, Deliveries, ShowDeliveries             string
 	MessageStates                                                                  map[models.MessageStatus]string
+	DeliveryStates                                                                 map[models.DeliveryStatus]string
 	RunStates                                                                      map[models.RunStatus]string
 	Channels                                                                       map[models.Channel]string
 	NoMessages, NoRuns, NoEvents                                                   string
@@ -58,4 +59,7 @@ type NoticeWords struct {
 }
 
 // WordsOf are the shared texts for a visit.
-func WordsOf(v *ui.Visit) *Words { return ui.In(v.Locale.Language, &english, &russian) }
+func WordsOf(v *ui.Visit) *Words { return WordsIn(v.Locale.Language) }
+
+// WordsIn are the shared texts in a language.
+func WordsIn(l ui.Language) *Words { return ui.In(l, &english, &russian) }

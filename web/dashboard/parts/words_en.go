@@ -14,6 +14,11 @@ var english = Words{
 		models.MessageQueued: "Queued", models.MessageSending: "Sending", models.MessageSent: "Sent", models.MessageDelivered: "Delivered",
 		models.MessageFailed: "Failed", models.MessageCancelled: "Cancelled", models.MessageUnknown: "Unknown",
 	},
+	DeliveryStates: map[models.DeliveryStatus]string{
+		models.DeliveryPending: "Due now", models.DeliveryInFlight: "Being sent", models.DeliveryWaiting: "Waiting for its next attempt",
+		models.DeliveryDelivered: "Delivered", models.DeliveryDeadLetter: "Dead letter",
+		models.DeliveryHeld: "Held: the endpoint is paused or disabled", models.DeliveryCancelled: "Cancelled: the endpoint was deleted",
+	},
 	RunStates: map[models.RunStatus]string{
 		models.RunQueued: "Queued", models.RunRunning: "Running", models.RunWaiting: "Waiting",
 		models.RunCompleted: "Completed", models.RunFailed: "Failed", models.RunCancelled: "Cancelled",

@@ -14,6 +14,11 @@ var russian = Words{
 		models.MessageQueued: "В очереди", models.MessageSending: "Отправляется", models.MessageSent: "Отправлено", models.MessageDelivered: "Доставлено",
 		models.MessageFailed: "Не отправлено", models.MessageCancelled: "Отменено", models.MessageUnknown: "Неизвестно",
 	},
+	DeliveryStates: map[models.DeliveryStatus]string{
+		models.DeliveryPending: "Пора отправлять", models.DeliveryInFlight: "Отправляется", models.DeliveryWaiting: "Ждёт следующей попытки",
+		models.DeliveryDelivered: "Доставлено", models.DeliveryDeadLetter: "Недоставленное",
+		models.DeliveryHeld: "Задержано: адрес приостановлен или отключён", models.DeliveryCancelled: "Отменено: адрес удалён",
+	},
 	RunStates: map[models.RunStatus]string{
 		models.RunQueued: "В очереди", models.RunRunning: "Выполняется", models.RunWaiting: "Ждёт",
 		models.RunCompleted: "Завершён", models.RunFailed: "Ошибка", models.RunCancelled: "Отменён",

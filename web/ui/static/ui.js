@@ -160,7 +160,7 @@
     button.addEventListener('click', (event) => {
       event.preventDefault();
       dialog.showModal();
-      if (dialog.querySelector('.danger')) dialog.querySelector('[data-close]')?.focus(); // the safe one first
+      dialog.querySelector('[data-close]')?.focus(); // the safe one: the Enter that opened it ends in what has the focus
     });
     dialog.addEventListener('close', () => button.focus());
     for (const closing of dialog.querySelectorAll('[data-close]')) {
