@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/botix-pro/platform/app/models"
@@ -273,12 +274,16 @@ func (s *Store) EventsOfRequest(ctx context.Context, project models.ProjectID, r
 	return events, nil
 }
 
-// DeliveriesOfEvents returns the deliveries of some events, in their order.
+// DeliveriesOfEvents returns the deliveries of some events of about the same time,
+// in their order: they are looked for among the ids that these can have.
 func (s *Store) DeliveriesOfEvents(ctx context.Context, project models.ProjectID, events []string, limit int) (list []models.WebhookDelivery, err error) {
 	if len(events) == 0 {
 		return nil, nil
 	}
-	err = s.read(ctx).Where("project_id = ? AND event_id IN ?", project, events).Order("event_id, id").Limit(limit).Find(&list).Error
+	first, _ := models.DeliveriesOf(slices.Min(events))
+	_, last := models.DeliveriesOf(slices.Max(events))
+	err = s.read(ctx).Where("project_id = ? AND event_id IN ? AND id BETWEEN ? AND ?", project, events, first, last).
+		Order("event_id, id").Limit(limit).Find(&list).Error
 	if err != nil {
 		return nil, fmt.Errorf("list the deliveries of events: %w", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/botix-pro/platform/app/models"
+	"github.com/botix-pro/platform/app/store"
 	"github.com/botix-pro/platform/internal/clock"
 )
 
@@ -24,6 +25,9 @@ const (
 	retriedEvery = 9
 	// Something that matches so rarely that a search has to give up looking for it.
 	rareEvery = 700_000
+	// One event in so many was caused by an API request, and one of so many of these
+	// failed.
+	requestedEvery, refusedEvery = 3, 50
 )
 
 // historyAttempts is how many attempts there are; BOTIX_HISTORY_ATTEMPTS makes a
@@ -50,6 +54,7 @@ type history struct {
 	deliveries, events [][]any
 	attempts           [][]any
 	letters            [][]any
+	requests           [][]any
 }
 
 var historyTypes = []string{ //nolint:gochecknoglobals // a constant table
@@ -75,8 +80,38 @@ func fillHistory(t *testing.T, c *pgx.Conn, h *history) {
 		}
 	}
 	h.flush(t, c)
-	_, err := c.Exec(t.Context(), `VACUUM (ANALYZE) webhook_attempts, webhook_deliveries, events, dead_letters`)
-	require.NoError(t, err)
+	for _, sql := range []string{
+		`INSERT INTO request_rollups SELECT project_id, date_trunc('hour', at), count(*) FILTER (WHERE status < 400), 0, count(*) FILTER (WHERE status >= 400), 0, 0
+			FROM request_log GROUP BY 1, 2`,
+		`INSERT INTO request_minutes SELECT project_id, key_id, date_trunc('minute', at), count(*), 0 FROM request_log GROUP BY 1, 2, 3`,
+		`VACUUM (ANALYZE) webhook_attempts, webhook_deliveries, events, dead_letters, request_log, request_rollups, request_minutes`,
+	} {
+		_, err := c.Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+}
+
+// rollUp sums the history up, as workers do every hour.
+func rollUp(t *testing.T, s *store.Store) {
+	t.Helper()
+	for {
+		hours, err := s.RollUp(t.Context(), 24)
+		require.NoError(t, err)
+		if hours == 0 {
+			return
+		}
+	}
+}
+
+// request is the API request that caused an event.
+func (h *history) request(n int, id string, at time.Time) {
+	status, code := 201, models.Code("")
+	if n%(requestedEvery*refusedEvery) == 0 {
+		status, code = 422, models.CodeValidationFailed
+	}
+	h.requests = append(h.requests, []any{
+		h.project, id, fmt.Sprintf("key_%026d", n%3), "POST", "/contacts", status, code, fmt.Sprintf("order-%d", n), false, 3 + n%40, at,
+	})
 }
 
 // delivery is one event on its way, with its attempts.
@@ -89,8 +124,12 @@ func (h *history) delivery(n int, at time.Time) {
 		kind, endpoint, class = rareType, h.endpoints[len(h.endpoints)-1], models.ErrorTLSExpired
 	}
 	failing, dead := n%retriedEvery == 0 || kind == rareType, n%(100*retriedEvery) == 0
+	cause := models.NewID(models.PrefixRequest, at)
+	if n%requestedEvery == 0 {
+		h.request(n, cause, at)
+	}
 	h.events = append(h.events, []any{
-		h.project, event, kind, "api", models.CurrentAPIVersion, models.NewID(models.PrefixRequest, at),
+		h.project, event, kind, "api", models.CurrentAPIVersion, cause,
 		[]byte(`{"id":"` + event + `","type":"` + kind + `","data":{"object":"contact"}}`), at,
 	})
 	count, status := 1, models.DeliveryDelivered
@@ -142,6 +181,7 @@ func (h *history) flush(t *testing.T, c *pgx.Conn) {
 	put("webhook_deliveries", &h.deliveries, "project_id,id,event_id,event_type,endpoint_id,status,attempt_count,created_at,updated_at")
 	put("webhook_attempts", &h.attempts, "project_id,id,delivery_id,endpoint_id,event_type,number,step,manual,url,signatures,"+
 		"status_code,error_class,response_headers,response_body,dns_ms,connect_ms,tls_ms,first_byte_ms,duration_ms,started_at")
+	put("request_log", &h.requests, "project_id,request_id,key_id,method,route,status,code,idempotency_key,replayed,duration_ms,at")
 	put("dead_letters", &h.letters, "project_id,id,delivery_id,endpoint_id,event_id,event_type,cause,created_at,expires_at")
 }
 
@@ -151,8 +191,10 @@ func pastPartitions(t *testing.T, c *pgx.Conn) {
 	today := clock.System{}.Now().UTC().Truncate(24 * time.Hour)
 	for ago := range historyDays + 1 {
 		from := today.AddDate(0, 0, -ago)
-		_, err := c.Exec(t.Context(), fmt.Sprintf(`CREATE TABLE IF NOT EXISTS webhook_attempts_%s PARTITION OF webhook_attempts FOR VALUES FROM ('%s') TO ('%s')`,
-			from.Format("20060102"), from.Format(time.RFC3339), from.AddDate(0, 0, 1).Format(time.RFC3339)))
-		require.NoError(t, err)
+		for _, table := range []string{"webhook_attempts", "request_log", "request_minutes"} {
+			_, err := c.Exec(t.Context(), fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %[1]s_%[2]s PARTITION OF %[1]s FOR VALUES FROM ('%[3]s') TO ('%[4]s')`,
+				table, from.Format("20060102"), from.Format(time.RFC3339), from.AddDate(0, 0, 1).Format(time.RFC3339)))
+			require.NoError(t, err)
+		}
 	}
 }

@@ -32,6 +32,7 @@ const (
 	pageRounds     = 20
 	pageBudget     = 100 * time.Millisecond
 	unfoldedBudget = 50 * time.Millisecond
+	overviewBudget = 150 * time.Millisecond
 	// No page may make the server look at more rows of attempts than a search's
 	// bound and what its pages' own rows need.
 	maxRowsRead = 40_000
@@ -72,7 +73,7 @@ type measuredPage struct {
 }
 
 // things are ids in the middle of the history.
-type things struct{ attempt, delivery, event, request, cause, old string }
+type things struct{ attempt, delivery, event, request, cause, logged, old string }
 
 func (h *history) find(t *testing.T, s *dashtest.Site) (found things) {
 	t.Helper()
@@ -84,6 +85,8 @@ func (h *history) find(t *testing.T, s *dashtest.Site) (found things) {
 		WHERE a.project_id = $1 AND a.id > compact_id($2) AND a.error_class IS NOT NULL ORDER BY a.id LIMIT 1`, string(s.Project.ID), from).
 		Scan(&found.attempt, &found.delivery, &found.event, &found.request, &found.cause)
 	require.NoError(t, err)
+	require.NoError(t, s.Store.DB().QueryRowContext(t.Context(), `SELECT request_id FROM request_log WHERE project_id = $1 AND idempotency_key = 'order-30003'`,
+		string(s.Project.ID)).Scan(&found.logged))
 	found.old = models.FirstID(models.PrefixAttempt, clock.System{}.Now().Add(-9*24*time.Hour))
 	return found
 }
@@ -136,6 +139,17 @@ func (h *history) pages(ids things) []measuredPage {
 		measuredPage{"a delivery", list + "/" + ids.delivery, unfoldedBudget},
 		measuredPage{"dead letters", "/developers/dead-letters", pageBudget},
 		measuredPage{"dead letters of a group", "/developers/dead-letters?endpoint=" + busy + "&cause=retries_exhausted", pageBudget},
+		measuredPage{"overview, 24 hours", "/developers/overview?range=24h", overviewBudget},
+		measuredPage{"overview, 7 days", "/developers/overview?range=7d", overviewBudget},
+		measuredPage{"overview, 14 days", "/developers/overview?range=14d", overviewBudget},
+		measuredPage{"an endpoint", "/developers/endpoints/" + busy + "?range=14d", overviewBudget},
+		measuredPage{"usage", "/developers/usage", overviewBudget},
+		measuredPage{"API requests", "/developers/requests", pageBudget},
+		measuredPage{"API requests, failed", "/developers/requests?status=4", pageBudget},
+		measuredPage{"API requests, a code", "/developers/requests?code=VALIDATION_FAILED", pageBudget},
+		measuredPage{"API requests, errors grouped", "/developers/requests/errors", pageBudget},
+		measuredPage{"an API request", "/developers/requests/" + ids.logged, pageBudget},
+		measuredPage{"an operation", "/developers/operations?key=order-30003", pageBudget},
 		measuredPage{"retry all that match", list + "/recover?status=failed", 500 * time.Millisecond},
 	)
 }
@@ -200,7 +214,7 @@ func plansIn(t *testing.T, log string) []plan {
 var whose = regexp.MustCompile(`project_id|endpoint_id|delivery_id`)
 
 // large are the tables that grow with every webhook.
-var large = regexp.MustCompile(`^(webhook_attempts|webhook_deliveries|events)(_|$)`)
+var large = regexp.MustCompile(`^(webhook_attempts|webhook_deliveries|events|request_log)(_|$)`)
 
 // requireBounded holds a step and all below it, and returns how many rows of large
 // tables they looked at.
@@ -300,5 +314,6 @@ func (h *history) adopt(t *testing.T, s *dashtest.Site, c *pgx.Conn) {
 	began := clock.System{}.Now()
 	pastPartitions(t, c)
 	fillHistory(t, c, h)
+	rollUp(t, s.Store)
 	t.Logf("%d attempts over %d days written in %s", h.rows, historyDays, clock.System{}.Now().Sub(began).Round(time.Second))
 }
