@@ -34,6 +34,13 @@ test: need-go ## Run all tests with the race detector (PKG=./app/store TESTFLAGS
 	$(GO) build -o bin/testenv ./internal/testenv/cmd
 	bin/testenv -browser -languages -- $(GO) test -race -timeout 20m $(TESTFLAGS) $(PKG)
 
+.PHONY: screenshots
+screenshots: need-go ## Take the pictures in docs/screenshots anew
+	$(GO) build -o bin/testenv ./internal/testenv/cmd
+	rm -rf docs/screenshots
+	BOTIX_SCREENSHOTS=$(CURDIR)/docs/screenshots BOTIX_SCREENSHOTS_OF='-(en-1440-light|ru-360-dark)$$' \
+		bin/testenv -browser -- $(GO) test -count=1 -timeout 15m -run 'Browser' ./web/...
+
 .PHONY: test-fault
 test-fault: need-go ## Kill, freeze and cut off what it stands on (minutes)
 	$(GO) build -o bin/testenv ./internal/testenv/cmd

@@ -97,9 +97,12 @@ const (
 	sqlDeliveriesOfRequest = `
 		SELECT delivery_id AS id FROM webhook_attempts
 		WHERE project_id = @project AND started_at > @from AND started_at < @to AND id = CAST(@attempt AS uuid) LIMIT 1`
+	// One look-up an event, whatever the planner believes about their number.
 	sqlDeliveriesCausedBy = `
-		SELECT compact_id(d.id) AS id FROM events v JOIN webhook_deliveries d ON ` + deliveryOfEvent + `
-		WHERE v.project_id = @project AND v.id > @first_event AND v.id < @last_event AND v.request_id = @request LIMIT @limit`
+		SELECT compact_id(d.id) AS id FROM (
+			SELECT project_id, id FROM events
+			WHERE project_id = @project AND id > @first_event AND id < @last_event AND request_id = @request LIMIT @limit
+		) AS v CROSS JOIN LATERAL (SELECT d.id FROM webhook_deliveries d WHERE ` + deliveryOfEvent + ` LIMIT @limit) AS d LIMIT @limit`
 	sqlDeliveriesOfEvent = `
 		SELECT compact_id(id) AS id FROM webhook_deliveries
 		WHERE project_id = @project AND event_id = @event AND id BETWEEN @first_delivery AND @last_delivery LIMIT @limit`

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +23,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -39,8 +41,16 @@ const PlainHost = "platform.test"
 const Zone = "Asia/Kathmandu"
 
 // screenshotsVariable names a folder for the pictures of the pages; without it
-// none are written.
-const screenshotsVariable = "BOTIX_SCREENSHOTS"
+// none are written. namesVariable is a regular expression that their names match;
+// without it all are written.
+const (
+	screenshotsVariable = "BOTIX_SCREENSHOTS"
+	namesVariable       = "BOTIX_SCREENSHOTS_OF"
+)
+
+// The rest of a page that is higher than this many CSS pixels is not in its
+// picture: it is more of the same.
+const maxPictured = 4000
 
 // patience bounds one step in the browser.
 const patience = 30 * time.Second
@@ -262,9 +272,9 @@ func (b *Tab) RequireAccessible(name string) {
 }
 
 // Inspect holds the page as it is shown now against everything: no id stands
-// twice, at each width
-// nothing is wider than its window, and axe-core finds nothing serious in light
-// and in dark. With BOTIX_SCREENSHOTS set to a folder it leaves pictures there.
+// twice, at each width nothing is wider than its window, and axe-core finds
+// nothing serious in light and in dark. With BOTIX_SCREENSHOTS set to a folder it
+// leaves pictures there.
 func (b *Tab) Inspect(name string) {
 	b.t.Helper()
 	const unique = `[...document.querySelectorAll('[id]')].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i).join(', ')`
@@ -293,12 +303,19 @@ func (b *Tab) inspectSchemes(name string) {
 func (b *Tab) Picture(name string) {
 	b.t.Helper()
 	folder := os.Getenv(screenshotsVariable)
-	if folder == "" {
+	if folder == "" || !regexp.MustCompile(os.Getenv(namesVariable)).MatchString(name) {
 		return
 	}
+	var size struct{ Width, Height float64 }
+	require.NoError(b.t, json.Unmarshal([]byte(b.Read(`JSON.stringify({Width: innerWidth, Height: document.documentElement.scrollHeight})`)), &size))
+	whole, quality := true, int64(80)
 	ctx, cancel := b.within()
 	defer cancel()
-	image, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	image, err := chromedp.Call(ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{
+		Format: page.CaptureScreenshotFormatWebp, Quality: &quality, CaptureBeyondViewport: &whole,
+		Clip: &page.Viewport{Width: size.Width, Height: min(size.Height, maxPictured), Scale: 1},
+	})
 	require.NoError(b.t, err)
-	require.NoError(b.t, os.WriteFile(filepath.Join(folder, name+".png"), image, 0o600)) //nolint:gosec // whoever runs the tests names the folder
+	require.NoError(b.t, os.MkdirAll(folder, 0o750))                                           //nolint:gosec // whoever runs the tests names the folder
+	require.NoError(b.t, os.WriteFile(filepath.Join(folder, name+".webp"), image.Data, 0o600)) //nolint:gosec // as above
 }
