@@ -50,7 +50,7 @@ const (
 
 // The rest of a page that is higher than this many CSS pixels is not in its
 // picture: it is more of the same.
-const maxPictured = 4000
+const maxPictured = 2400
 
 // patience bounds one step in the browser.
 const patience = 30 * time.Second
@@ -308,7 +308,7 @@ func (b *Tab) Picture(name string) {
 	}
 	var size struct{ Width, Height float64 }
 	require.NoError(b.t, json.Unmarshal([]byte(b.Read(`JSON.stringify({Width: innerWidth, Height: document.documentElement.scrollHeight})`)), &size))
-	whole, quality := true, int64(80)
+	whole, quality := true, int64(50)
 	ctx, cancel := b.within()
 	defer cancel()
 	image, err := chromedp.Call(ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{
