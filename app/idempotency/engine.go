@@ -110,7 +110,7 @@ func (e *Engine) runUnseen(ctx context.Context, op Operation, execute Execution)
 	defer tx.Rollback(ctx)
 	result, err := e.carryOut(ctx, op, tx, execute)
 	if errors.Is(err, store.ErrCommitUnknown) {
-		return e.settle(ctx, op, err)
+		return e.settle(ctx, op, tx.Until(), err)
 	}
 	return result, unseen(err)
 }
@@ -197,7 +197,7 @@ func (e *Engine) carryOut(ctx context.Context, op Operation, tx *store.Tx, execu
 // carried out, as far as anybody knows.
 func (e *Engine) failed(ctx context.Context, op Operation, tx *store.Tx, err error) (Result, error) {
 	if errors.Is(err, store.ErrKeyTaken) || errors.Is(err, store.ErrCommitUnknown) {
-		return e.settle(ctx, op, err)
+		return e.settle(ctx, op, time.Time{}, err)
 	}
 	return e.storeRefusal(ctx, op, tx, err)
 }
@@ -214,7 +214,7 @@ func (e *Engine) storeRefusal(ctx context.Context, op Operation, tx *store.Tx, e
 	answer := e.render(known, op.RequestID)
 	if err := tx.CommitOperation(ctx, record(op, answer), op.TTL); err != nil {
 		if errors.Is(err, store.ErrKeyTaken) || errors.Is(err, store.ErrCommitUnknown) {
-			return e.settle(ctx, op, err)
+			return e.settle(ctx, op, time.Time{}, err)
 		}
 		return Result{}, models.Unavailable(err, models.NotApplied)
 	}
@@ -250,15 +250,16 @@ func record(op Operation, answer models.Answer) *models.IdempotencyRecord {
 
 // settle finds out what became of an operation whose commit was not answered,
 // or whose key somebody else stored: it looks the key up on a new connection
-// until it either finds the record or holds the lock itself, which proves that
-// nothing was committed.
-func (e *Engine) settle(ctx context.Context, op Operation, cause error) (Result, error) {
+// until it either finds the record or holds the lock itself, after the time until
+// which the operation could claim it, which proves that nothing was committed nor
+// will be: what was sent may be on its way longer than its connection lasts.
+func (e *Engine) settle(ctx context.Context, op Operation, until time.Time, cause error) (Result, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleDeadline)
 	defer cancel()
 	e.log.WarnContext(ctx, "settling an operation whose commit was not answered",
 		"request_id", op.RequestID, "error", cause)
 	for {
-		result, settled, err := e.lookUp(ctx, op, cause)
+		result, settled, err := e.lookUp(ctx, op, until, cause)
 		if settled {
 			return result, err
 		}
@@ -271,7 +272,7 @@ func (e *Engine) settle(ctx context.Context, op Operation, cause error) (Result,
 }
 
 // lookUp asks once; settled is false while nobody can tell.
-func (e *Engine) lookUp(ctx context.Context, op Operation, cause error) (result Result, settled bool, err error) {
+func (e *Engine) lookUp(ctx context.Context, op Operation, until time.Time, cause error) (result Result, settled bool, err error) {
 	tx, claim, err := e.store.BeginOperation(ctx, op.Project, op.Key)
 	if err != nil {
 		return Result{}, false, nil // not reachable yet: the caller asks again
@@ -284,7 +285,7 @@ func (e *Engine) lookUp(ctx context.Context, op Operation, cause error) (result 
 		result.Replayed = result.FirstRequestID != op.RequestID
 		return result, true, nil
 	case stateUnused, stateForgotten:
-		return Result{}, true, models.Unavailable(cause, models.NotApplied)
+		return Result{}, tx.Now().After(until), models.Unavailable(cause, models.NotApplied)
 	case stateRunning:
 		return Result{}, false, nil
 	default:

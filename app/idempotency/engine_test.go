@@ -457,6 +457,26 @@ func TestLostCommitIsSettled(t *testing.T) {
 	}
 }
 
+// What was sent whole may reach PostgreSQL after its connection was given up and
+// the operation answered for: it then has no effect that the caller was told it
+// does not have.
+func TestLostCommitThatArrivesLateHasNoEffect(t *testing.T) {
+	t.Parallel()
+	proxy := newCommitCutter(t, testenv.DatabaseURL(t), true)
+	b := setupAt(t, proxy.url)
+	b.unseen = true
+	arrive := make(chan struct{})
+	proxy.late = arrive
+	proxy.armed.Store(true)
+	_, err := b.engine.Run(t.Context(), b.operation("k", "body"), b.create("a"))
+	require.Equal(t, models.CodeServiceUnavailable, codeOf(t, err))
+	require.Equal(t, models.NotApplied, models.AsError(err).Applied())
+
+	close(arrive)
+	require.Eventually(t, proxy.cut.Load, 10*time.Second, time.Millisecond, "PostgreSQL has ended what arrived late")
+	require.Equal(t, effects{}, b.effects(t))
+}
+
 // commitCutter is a proxy in front of PostgreSQL that, once armed, cuts the
 // first connection that sends COMMIT: before or after passing it on, but
 // always before its answer.
@@ -464,6 +484,7 @@ type commitCutter struct {
 	url     string
 	target  string
 	deliver bool
+	late    <-chan struct{} // not nil: it is passed on only then, long after the cut
 	armed   atomic.Bool
 	cut     atomic.Bool
 }
@@ -513,6 +534,10 @@ func (c *commitCutter) serve(client net.Conn) {
 			c.cut.Store(true)
 			return
 		}
+		if last && c.late != nil {
+			_ = client.Close()
+			<-c.late
+		}
 		if _, err := server.Write(buffer[:n]); err != nil {
 			return
 		}
@@ -525,7 +550,7 @@ func (c *commitCutter) serve(client net.Conn) {
 }
 
 // link carries PostgreSQL's answers back, until it is muted: from then on it
-// only looks for COMMIT's.
+// only looks for the end of what it says to the batch that ends in COMMIT.
 type link struct {
 	client, server net.Conn
 	muted          atomic.Bool
@@ -533,11 +558,12 @@ type link struct {
 }
 
 func (l *link) answers() {
+	readyForQuery := []byte{'Z', 0, 0, 0, 5} // PostgreSQL's protocol, message formats
 	defer close(l.committed)
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := l.server.Read(buffer)
-		if err != nil || (l.muted.Load() && bytes.Contains(buffer[:n], []byte("COMMIT"))) {
+		if err != nil || (l.muted.Load() && bytes.Contains(buffer[:n], readyForQuery)) {
 			return
 		}
 		if l.muted.Load() {

@@ -178,7 +178,7 @@ func (f ContactFilter) narrow(q *gorm.DB) *gorm.DB {
 // younger than that is shown. What it writes may carry a time that is earlier by
 // the margin.
 const sqlHorizon = `
-	SELECT date_trunc('milliseconds', least(min(xact_start), clock_timestamp() - interval '100 milliseconds') - ` + timeMargin + `)
+	SELECT date_trunc('milliseconds', least(min(xact_start), clock_timestamp() - interval '100 milliseconds') - make_interval(secs => ?))
 	FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'botix-%' AND pid <> pg_backend_pid()`
 
 // horizon is before the beginning of every transaction of ours that is still
@@ -188,7 +188,7 @@ const sqlHorizon = `
 // committed yet. It is read before the rows are: whatever ends in between is then
 // among them.
 func (s *Store) horizon(ctx context.Context) (at time.Time, err error) {
-	if err := s.read(ctx).Raw(sqlHorizon).Scan(&at).Error; err != nil {
+	if err := s.read(ctx).Raw(sqlHorizon, timeMargin.Seconds()).Scan(&at).Error; err != nil {
 		return at, fmt.Errorf("find the oldest open transaction: %w", err)
 	}
 	return at, nil

@@ -44,19 +44,23 @@ const (
 	sqlForgetKey = `
 		DELETE FROM idempotency_keys
 		WHERE project_id = $1 AND key = $2 AND expires_at + make_interval(secs => $3) <= clock_timestamp()`
-	// Ahead of everything else that the operation writes: without the lock, or
-	// with a time that is not the transaction's, there is no status, which ends
-	// the transaction there and then; so does a row that has the key already.
+	// Ahead of everything else that the operation writes: without the lock, with a
+	// time that is later than the transaction's, or too late, there is no status,
+	// which ends the transaction there and then; so does a row that has the key
+	// already. The clock is looked at with the lock in hand: whoever gets the lock
+	// after that time, and finds no row, knows that none will come.
 	sqlStoreKey = `
 		INSERT INTO idempotency_keys
 		       (project_id, key, fingerprint, method, path, request_id, status, headers, body, sealed, completed_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6,
-		        CASE WHEN pg_try_advisory_xact_lock($12) AND $13 BETWEEN now() - ` + timeMargin + ` AND now() + ` + timeMargin + ` THEN $7::int END,
+		        CASE WHEN pg_try_advisory_xact_lock($12)
+		             THEN CASE WHEN $13 <= now() AND clock_timestamp() <= $14 THEN $7::int END END,
 		        $8, $9, $10, clock_timestamp(), clock_timestamp() + make_interval(secs => $11))`
-	// timeMargin is how far the time of what a transaction writes may be from the
-	// transaction's beginning.
-	timeMargin = `interval '500 milliseconds'`
 )
+
+// timeMargin is how much earlier than its transaction's beginning the time of what
+// it writes may be.
+const timeMargin = 500 * time.Millisecond
 
 // BeginOperation opens the transaction of a mutating request: it tries the
 // key's lock, then looks the key up, in one round trip. The caller must end
@@ -127,7 +131,7 @@ func (tx *Tx) CommitOperation(ctx context.Context, record *models.IdempotencyRec
 	}
 	claim.Queue(sqlStoreKey, string(tx.project), record.Key, record.Fingerprint, record.Method, record.Path,
 		record.RequestID, record.Answer.Status, headers, body, record.Answer.Secret, ttl.Seconds(),
-		lockNumber(tx.project, record.Key), tx.now)
+		lockNumber(tx.project, record.Key), tx.now, tx.claimable())
 	return translate(tx.flush(ctx, claim))
 }
 

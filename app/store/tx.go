@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 	"gorm.io/gorm"
 
 	"github.com/botix-pro/platform/app/models"
@@ -131,6 +132,24 @@ func (tx *Tx) Project() models.ProjectID { return tx.project }
 // milliseconds: the one time of everything that the transaction writes. In one
 // that begins with its commit it is an estimate, which the commit checks.
 func (tx *Tx) Now() time.Time { return tx.now.UTC() }
+
+// Until is when, by the database's clock, a transaction that claims its key with
+// its commit can no longer do so, however late it arrives; zero for one that holds
+// its key.
+func (tx *Tx) Until() time.Time {
+	if !tx.unseen {
+		return time.Time{}
+	}
+	return tx.now.Add(timeMargin)
+}
+
+// claimable is [Tx.Until] as the claim checks it.
+func (tx *Tx) claimable() pgtype.Timestamptz {
+	if !tx.unseen {
+		return pgtype.Timestamptz{InfinityModifier: pgtype.Infinity, Valid: true}
+	}
+	return pgtype.Timestamptz{Time: tx.Until(), Valid: true}
+}
 
 // Lanes are the endpoints that got a delivery in this transaction, and the kinds
 // of work that it made due, known once it is committed.

@@ -29,7 +29,7 @@ func commitUnseen(t *testing.T, s *store.Store, project models.ProjectID) (*stor
 // is off leaves no row behind: lists of what changed rely on it.
 func TestTimeOfAnUnseenTransactionIsChecked(t *testing.T) {
 	t.Parallel()
-	for name, off := range map[string]time.Duration{"early": -time.Second, "late": time.Second} {
+	for name, off := range map[string]time.Duration{"early": -time.Second, "late": time.Second, "a little late": 200 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := open(t, testenv.DatabaseURL(t))
