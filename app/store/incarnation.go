@@ -11,12 +11,13 @@ import (
 )
 
 // The cluster, its timeline (a failover or a restore to an earlier moment begins
-// another one), the database in it, and what its first migration drew by lot.
+// another one), the database in it, what its first migration drew by lot, and when
+// the server was started: files that were put back from a copy differ in nothing else.
 const sqlIncarnation = `
 	SELECT concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
 	       left(pg_walfile_name(pg_current_wal_lsn()), 8),
 	       (SELECT oid FROM pg_database WHERE datname = current_database()),
-	       (SELECT id FROM installation)), clock_timestamp()`
+	       (SELECT id FROM installation), extract(epoch FROM pg_postmaster_start_time())), clock_timestamp()`
 
 // incarnationTimeout bounds what a new connection waits for it.
 const incarnationTimeout = 5 * time.Second
@@ -45,7 +46,7 @@ func learned(before *knowledge, incarnation string, its, sent, received time.Tim
 
 // Incarnation tells the database's present history from every other one that may
 // stand or have stood at the same address: another cluster, a copy, or this one
-// after a failover that lost commits. What is remembered elsewhere about a
+// after a failover that lost commits or a start with older files. What is remembered elsewhere about a
 // commit holds only while it is the same. It is empty while it is not known.
 //
 // Every new connection asks for it, and so does [Store.LearnIncarnation].

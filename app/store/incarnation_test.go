@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/botix-pro/platform/app/store"
+	"github.com/botix-pro/platform/internal/localstack"
 	"github.com/botix-pro/platform/internal/seal"
 	"github.com/botix-pro/platform/internal/testenv"
 )
@@ -33,4 +34,19 @@ func TestIncarnationTellsCopiesApart(t *testing.T) {
 	require.NotEqual(t, a.Incarnation(), copied.Incarnation())
 	a.LearnIncarnation(t.Context())
 	require.Equal(t, same.Incarnation(), a.Incarnation())
+}
+
+// A database whose files were put back from a copy has everything that told it
+// apart before. It has been started since, which nothing can undo.
+func TestStartBeginsAnotherIncarnation(t *testing.T) {
+	t.Parallel()
+	server := testenv.PrivatePostgres(t)
+	s := open(t, server.URL(localstack.DefaultDatabase))
+	before := s.Incarnation()
+	require.NotEmpty(t, before)
+	require.NoError(t, server.Kill())
+	require.NoError(t, server.Start(t.Context()))
+	s.LearnIncarnation(t.Context())
+	require.NotEmpty(t, s.Incarnation())
+	require.NotEqual(t, before, s.Incarnation())
 }
