@@ -37,7 +37,7 @@ func newEchoWith(b *base, notes *notes, hint func([]store.Lane), routes []middle
 	problems := middleware.NewProblems(b.cfg.PublicURL, b.log)
 	pipe := redispipe.New(b.redis, b.clock)
 	limiter := ratelimit.New(ratelimit.Config{Redis: pipe, Servers: b.cfg.ServerCount, Clock: b.clock, Log: b.log})
-	cache := idempotency.NewCache(pipe, b.store.Incarnation, b.clock, b.log)
+	cache := idempotency.NewCache(pipe, b.store.Incarnation, b.store, b.log)
 	auth := middleware.NewAuth(b.store, limiter, notes.uses, cache, b.clock, b.cfg.UnauthenticatedRate)
 	engine := idempotency.NewEngine(b.store, cache, problems.Answer, hint, b.log)
 

@@ -45,7 +45,8 @@ type Cache struct {
 	log         *slog.Logger
 }
 
-// NewCache returns a cache. incarnation is [store.Store.Incarnation].
+// NewCache returns a cache. incarnation is [store.Store.Incarnation], and clk tells
+// the database's time: an answer's expiry is by that.
 func NewCache(redis *redispipe.Pipe, incarnation func() string, clk clock.Clock, log *slog.Logger) *Cache {
 	return &Cache{
 		redis: redis, incarnation: incarnation, clock: clk, log: log,

@@ -57,15 +57,23 @@ func (s *Store) Incarnation() string {
 	return ""
 }
 
+// Now implements [clock.Clock]: the database's time as far as it is known, ours
+// while nothing is.
+func (s *Store) Now() time.Time {
+	at, _ := s.estimate()
+	return at.UTC()
+}
+
 // estimate is the time of a transaction that is sent at this moment, by the
 // database's clock and cut to milliseconds, as far as it can be told without
 // asking. The transaction itself has to check it.
 func (s *Store) estimate() (at time.Time, known bool) {
+	ours := clock.System{}.Now()
 	k := s.known.Load()
 	if k == nil {
-		return time.Time{}, false
+		return ours, false
 	}
-	return clock.System{}.Now().Add(k.ahead).Truncate(time.Millisecond), true
+	return ours.Add(k.ahead).Truncate(time.Millisecond), true
 }
 
 // LearnIncarnation asks again: behind a pooler the server can change without a
