@@ -10,7 +10,7 @@ import (
 // Debian packages that bring it.
 func languages() map[string][]string {
 	return map[string][]string{
-		"curl": {"curl"}, "openssl": {"openssl"}, "python3": {"python3"}, "node": {"nodejs"}, "php": {"php-cli"},
+		"bash": {"bash"}, "curl": {"curl"}, "openssl": {"openssl"}, "python3": {"python3"}, "node": {"nodejs"}, "php": {"php-cli"},
 	}
 }
 

@@ -2,6 +2,9 @@ package e2e_test
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -59,7 +62,7 @@ func (b block) run(t *testing.T, env ...string) (string, error) {
 	file := filepath.Join(t.TempDir(), b.name)
 	require.NoError(t, os.WriteFile(file, []byte(b.code), 0o600))
 	command := map[string][]string{
-		".sh": {"sh"}, ".py": {testenv.Program(t, "python3")}, ".mjs": {testenv.Program(t, "node")},
+		".sh": {"sh"}, ".bash": {testenv.Program(t, "bash")}, ".py": {testenv.Program(t, "python3")}, ".mjs": {testenv.Program(t, "node")},
 		".php": {testenv.Program(t, "php")}, ".go": {testenv.Program(t, "go"), "run"},
 	}[filepath.Ext(b.name)]
 	require.NotEmpty(t, command, b.name)
@@ -70,8 +73,8 @@ func (b block) run(t *testing.T, env ...string) (string, error) {
 	return string(output), err
 }
 
-// flaky is what stands between a client and the server: of each operation it
-// loses the first answer, and gives the second try one of its own.
+// flaky is what stands between a client and the server: it loses the first
+// answer, gives two of its own without a code, and breaks one off.
 type flaky struct {
 	next http.Handler
 	mu   sync.Mutex
@@ -92,6 +95,18 @@ func (f *flaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		w.WriteHeader(http.StatusBadGateway)
 		_, _ = io.WriteString(w, "<html><h1>Bad gateway</h1></html>")
+	case 3:
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusRequestTimeout)
+		_, _ = io.WriteString(w, `{"message": "Timeout"}`)
+	case 4:
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", "300")
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, `{"i`)
+		panic(http.ErrAbortHandler)
 	default:
 		f.next.ServeHTTP(w, r)
 	}
@@ -120,27 +135,54 @@ func (s *stack) contacts(t *testing.T) []string {
 }
 
 // Each program of the quickstart works as it is shown: once over a good line,
-// and once over one that loses its first answer and breaks in the second. Each
-// run makes one contact.
+// and once over one that loses an answer, breaks one off and has a proxy in it
+// that answers by itself. Each run makes one contact.
 func TestTheQuickstartWorksWhenPasted(t *testing.T) {
 	t.Parallel()
 	s := startStack(t, t.TempDir())
 	blocks := s.blocks(t, "/docs/quickstart")
+	var mu sync.Mutex
 	var made []string
-	for _, name := range []string{"quickstart.sh", "quickstart.py", "quickstart.mjs", "quickstart.php", "quickstart.go"} {
-		require.Contains(t, blocks, name)
-		for firstReplayed, base := range map[string]string{"false": s.URL, "true": startFlaky(t, s.URL)} {
-			output, err := blocks[name].run(t, "BOTIX_URL="+base, "BOTIX_API_KEY="+s.Key)
-			require.NoError(t, err, "%s: %s", name, output)
-			made = append(made, requireOneContact(t, name, output, firstReplayed))
+	t.Run("programs", func(t *testing.T) {
+		for _, name := range []string{"quickstart.sh", "quickstart.py", "quickstart.mjs", "quickstart.php", "quickstart.go"} {
+			require.Contains(t, blocks, name)
+			for firstReplayed, base := range map[string]string{"false": s.URL, "true": startFlaky(t, s.URL)} {
+				t.Run(name+" first replayed "+firstReplayed, func(t *testing.T) {
+					t.Parallel()
+					output, err := blocks[name].run(t, "BOTIX_URL="+base, "BOTIX_API_KEY="+s.Key)
+					require.NoError(t, err, "%s: %s", name, output)
+					mu.Lock()
+					defer mu.Unlock()
+					made = append(made, requireOneContact(t, name, output, firstReplayed))
+				})
+			}
 		}
+	})
+	require.ElementsMatch(t, made, s.contacts(t), "one contact a run")
+}
+
+// A wrong key, and a variable that was not set, end a program at once and are
+// named.
+func TestTheQuickstartSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	s := startStack(t, t.TempDir())
+	for name, b := range s.blocks(t, "/docs/quickstart") {
+		if !strings.HasPrefix(name, "quickstart.") {
+			continue
+		}
+		began := time.Now()
+		output, err := b.run(t, "BOTIX_URL=", "BOTIX_API_KEY="+s.Key)
+		if name != "quickstart.py" { // an empty one is no address, and Python says that
+			require.Contains(t, output, "BOTIX_URL", name)
+		}
+		require.Error(t, err, "%s: %s", name, output)
 		if name != "quickstart.sh" { // curl only shows what it got
-			output, err := blocks[name].run(t, "BOTIX_URL="+s.URL, "BOTIX_API_KEY=btx_live_wrong")
+			output, err = b.run(t, "BOTIX_URL="+s.URL, "BOTIX_API_KEY=btx_live_wrong")
 			require.Error(t, err, "%s: %s", name, output)
 			require.Contains(t, output, "API_KEY_INVALID", name)
 		}
+		require.Less(t, time.Since(began), time.Minute, name)
 	}
-	require.ElementsMatch(t, made, s.contacts(t), "one contact a run")
 }
 
 // requireOneContact reads the two answers that a program shows.
@@ -187,4 +229,38 @@ func TestTheGuidesProgramsWork(t *testing.T) {
 	output, err = s.blocks(t, "/docs/rate-limits")["pace.py"].run(t, env...)
 	require.NoError(t, err, output)
 	require.Equal(t, 3, strings.Count(output, "requests left in this minute"), output)
+}
+
+// The examples that verify signatures take nothing for genuine, run nothing and
+// do not break when a header is not what it should be, or when the secret is
+// empty and anybody could sign.
+func TestTheVerifiersTrustNobody(t *testing.T) {
+	t.Parallel()
+	s := startStack(t, t.TempDir())
+	mac := hmac.New(sha256.New, nil)
+	mac.Write([]byte(`evt_1.1700000000.{"id":"evt_1"}`))
+	unkeyed := base64.StdEncoding.EncodeToString(mac.Sum(nil))
+	trace := filepath.Join(t.TempDir(), "ran")
+	const vector = "0OglyWsPfb4JKWOjYgL2qk8cidPnClXPK3gZqqNQ+4Q="
+	attacks := map[string]*strings.Replacer{
+		"an empty secret":         strings.NewReplacer("whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX", "whsec_", vector, unkeyed),
+		"an empty secret, bare":   strings.NewReplacer("whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX", "whsec_", "v1,"+vector, "v1, x"),
+		"an empty signature":      strings.NewReplacer("v1,"+vector, ""),
+		"a timestamp with a word": strings.NewReplacer(`"1700000000"`, `"abc"`, `'1700000000'`, `'abc'`, `evt_1 1700000000 `, `evt_1 abc `),
+		"a timestamp that runs": strings.NewReplacer(`"1700000000"`, `"a[1]"`, `'1700000000'`, `'a[1]'`,
+			`evt_1 1700000000 `, `evt_1 'a[$(touch `+trace+`)]' `),
+	}
+	shown := s.blocks(t, "/docs/webhooks")
+	shown["verify.bash"] = block{name: "verify.bash", code: shown["verify.sh"].code}
+	for _, name := range []string{"verify.sh", "verify.bash", "verify.py", "verify.mjs", "verify.php", "verify.go"} {
+		for attack, change := range attacks {
+			changed := block{name: name, code: change.Replace(shown[name].code)}
+			require.NotEqual(t, shown[name].code, changed.code, "%s: %s", name, attack)
+			output, err := changed.run(t)
+			require.NoError(t, err, "%s: %s: %s", name, attack, output)
+			require.Contains(t, output, "forged", "%s: %s", name, attack)
+			require.NotContains(t, output, "genuine", "%s: %s", name, attack)
+		}
+	}
+	require.NoFileExists(t, trace)
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const { BOTIX_URL, BOTIX_API_KEY } = process.env;
+if (!BOTIX_URL || !BOTIX_API_KEY) throw new Error("set BOTIX_URL and BOTIX_API_KEY");
 
 /** Carries out one operation: repeats it with the same key until its outcome is known. */
 async function send(method, path, body, key, patience = 120_000) {
@@ -21,10 +22,10 @@ async function send(method, path, body, key, patience = 120_000) {
         },
       });
       const text = await answer.text();
-      if (answer.ok) return { status: answer.status, body: JSON.parse(text), headers: answer.headers };
-      const problem = parse(text) ?? { code: "HTTP", retryable: answer.status >= 500 };
+      if (answer.ok) return { status: answer.status, body: text ? JSON.parse(text) : null, headers: answer.headers };
+      const problem = readProblem(answer.status, text);
       if (!problem.retryable) throw new Refused(`${answer.status} ${problem.code}: ${problem.detail}`);
-      wait = Math.max(wait, 1000 * (answer.headers.get("Retry-After") ?? 0));
+      wait += 1000 * (Number(answer.headers.get("Retry-After")) || 0);
     } catch (error) {
       if (error instanceof Refused) throw error;
       // No answer: nobody knows whether it was carried out, so repeat it.
@@ -36,12 +37,15 @@ async function send(method, path, body, key, patience = 120_000) {
 
 class Refused extends Error {}
 
-function parse(text) {
+/** Reads an error. One without a code is not ours, but a proxy's on the way. */
+function readProblem(status, text) {
   try {
-    return JSON.parse(text);
+    const problem = JSON.parse(text);
+    if (problem.code && "retryable" in problem) return problem;
   } catch {
-    return undefined; // not ours: a proxy on the way
+    // not JSON
   }
+  return { code: "no code", retryable: status >= 500 || [408, 425, 429].includes(status) };
 }
 
 const key = randomUUID(); // made once; store it beside the operation

@@ -1,4 +1,8 @@
 <?php
+if (!getenv('BOTIX_URL') || !getenv('BOTIX_API_KEY')) {
+    throw new RuntimeException('set BOTIX_URL and BOTIX_API_KEY');
+}
+
 /** Carries out one operation: repeats it with the same key until its outcome is known. */
 function send(string $method, string $path, array $body, string $key, int $patience = 120): array
 {
@@ -20,18 +24,20 @@ function send(string $method, string $path, array $body, string $key, int $patie
         $http_response_header = [];
         $text = @file_get_contents(getenv('BOTIX_URL') . $path, false, $context);
         [$status, $headers] = head($http_response_header);
-        if ($status >= 200 && $status < 300) {
-            return [$status, json_decode($text, true), $headers];
+        $answer = json_decode((string) $text, true);
+        if ($status === 204 || $status >= 200 && $status < 300 && $answer !== null) {
+            return [$status, $answer, $headers];
         }
-        if ($status > 0) {
-            // Not JSON: not ours, but a proxy's on the way.
-            $problem = json_decode((string) $text, true) ?? ['code' => 'HTTP', 'retryable' => $status >= 500];
+        if ($status >= 300) {
+            // Without a code it is not ours, but a proxy's on the way.
+            $problem = isset($answer['code'], $answer['retryable']) ? $answer
+                : ['code' => 'no code', 'retryable' => $status >= 500 || in_array($status, [408, 425, 429])];
             if (!$problem['retryable']) {
                 throw new RuntimeException("$status {$problem['code']}: " . ($problem['detail'] ?? ''));
             }
-            $wait = max($wait, (float) ($headers['retry-after'] ?? 0));
+            $wait += (int) ($headers['retry-after'] ?? 0);
         }
-        // Without an answer nobody knows whether it was carried out, so repeat it.
+        // Without a whole answer nobody knows whether it was carried out, so repeat it.
         if (microtime(true) + $wait > $giveUp) {
             throw new RuntimeException("outcome unknown: repeat later with the key $key");
         }

@@ -24,21 +24,31 @@ def send(method, path, body, key, patience=120):
         wait = pause * random.uniform(0.5, 1.5)
         try:
             with urllib.request.urlopen(request, timeout=40) as answer:
-                return answer.status, json.load(answer), answer.headers
+                text = answer.read()
+                return answer.status, json.loads(text) if text else None, answer.headers
         except urllib.error.HTTPError as answer:
-            try:
-                problem = json.load(answer)
-            except ValueError:  # not ours: a proxy on the way
-                problem = {"code": "HTTP", "retryable": answer.code >= 500}
+            problem = read_problem(answer)
             if not problem["retryable"]:
                 raise SystemExit(f"{answer.code} {problem['code']}: {problem.get('detail')}")
-            wait = max(wait, float(answer.headers.get("Retry-After") or 0))
+            seconds = answer.headers.get("Retry-After", "")
+            wait += int(seconds) if seconds.isdigit() else 0
         except (OSError, http.client.HTTPException):
             pass  # no answer: nobody knows whether it was carried out, so repeat it
         if time.monotonic() + wait > give_up:
             raise SystemExit(f"outcome unknown: repeat later with the key {key}")
         time.sleep(wait)
         pause = min(pause * 2, 30)
+
+
+def read_problem(answer):
+    """Read an error. One without a code is not ours, but a proxy's on the way."""
+    try:
+        problem = json.load(answer)
+    except (OSError, http.client.HTTPException, ValueError):
+        problem = None
+    if isinstance(problem, dict) and "code" in problem and "retryable" in problem:
+        return problem
+    return {"code": "no code", "retryable": answer.code >= 500 or answer.code in (408, 425, 429)}
 
 
 key = str(uuid.uuid4())  # made once; store it beside the operation
