@@ -62,7 +62,7 @@ func operationProperties() []property {
 				"header": "Idempotency-Key", "methods": []string{"POST", "PUT", "PATCH", "DELETE"}, "max_length": 255, "scope": "project",
 				"missing": models.CodeIdempotencyKeyRequired,
 			},
-			ru: [2]string{"Обязательный ключ", "Каждый POST, PUT, PATCH и DELETE несёт Idempotency-Key. Ключ принадлежит проекту: смена API-ключа между попытками не создаёт новую операцию."},
+			ru: [2]string{"Обязательный ключ", "Каждый POST, PUT, PATCH и DELETE несёт Idempotency-Key. Ключ принадлежит проекту: смена ключа API между попытками не создаёт новую операцию."},
 		},
 		{
 			ID: "fingerprint", slug: "idempotency#fingerprint", Title: "A fingerprint",

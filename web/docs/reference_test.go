@@ -2,6 +2,8 @@ package docs_test
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,6 +90,21 @@ func requireFields(t *testing.T, shown, operation string, schema *openapi3.Schem
 		for _, part := range list {
 			requireFields(t, shown, operation, part, depth+1)
 		}
+	}
+}
+
+// The event that the guide shows has the fields of a contact, and no others.
+func TestTheEventShownIsAContacts(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/docs/webhooks", "/ru/docs/webhooks"} {
+		var event struct{ Data map[string]any }
+		for _, code := range texts(parse(t, path), "code") {
+			if strings.HasPrefix(code, "{") {
+				require.NoError(t, json.Unmarshal([]byte(code), &event), path)
+			}
+		}
+		shown := slices.Collect(maps.Keys(event.Data))
+		require.ElementsMatch(t, description(t).Components.Schemas["Contact"].Value.Required, shown, path)
 	}
 }
 
