@@ -41,7 +41,8 @@ func (p *property) in(lang language) (title, promise string) {
 	return p.Title, p.Promise
 }
 
-// properties are the nine of contract §§1–5.
+// properties are the nine questions that a reliable contract answers: operation,
+// key, fingerprint, result, concurrency, errors, budget, recovery, visibility.
 func properties() []property {
 	return append(operationProperties(), afterProperties()...)
 }
@@ -73,10 +74,14 @@ func operationProperties() []property {
 			ru: [2]string{"Отпечаток", "Тот же ключ с другим методом, путём, параметрами, типом или телом отклоняется и никогда не выполняется."},
 		},
 		{
-			ID: "replay", slug: "idempotency#replay", Title: "The same answer",
-			Promise: "A repeat gets the first answer to the byte, with Idempotent-Replayed: true and the first try's request id.",
-			Values:  map[string]any{"headers": []string{"Idempotent-Replayed", "X-Original-Request-Id"}, "stored": []string{"2xx", "4xx returned by an execution"}},
-			ru:      [2]string{"Тот же ответ", "Повтор получает первый ответ байт в байт, с Idempotent-Replayed: true и идентификатором первого запроса."},
+			ID: "result", slug: "idempotency#lifetime", Title: "The same answer, for a stated time",
+			Promise: "A repeat gets the first answer to the byte for 24 hours (72 on Enterprise). For 7 more days it is told that the answer expired, never carried out again.",
+			Values: map[string]any{
+				"headers": []string{"Idempotent-Replayed", "X-Original-Request-Id"}, "stored": []string{"2xx", "4xx returned by an execution"},
+				"answer_hours": map[string]int{"default": Plans()[0].Limits.IdempotencyTTLHours, "max": 72},
+				"then_days":    int(models.TombstoneRetention.Hours()) / 24, "expired": models.CodeIdempotencyKeyExpired,
+			},
+			ru: [2]string{"Тот же ответ и известный срок", "Повтор получает первый ответ байт в байт 24 часа (72 на тарифе Enterprise). Ещё 7 дней он узнаёт, что срок истёк, и не выполняется второй раз."},
 		},
 		{
 			ID: "concurrency", slug: "idempotency#in-progress", Title: "No race",
@@ -87,18 +92,9 @@ func operationProperties() []property {
 	}
 }
 
-// afterProperties are those of time, failure and load.
+// afterProperties are those of failure, time and what is left to people.
 func afterProperties() []property {
 	return []property{
-		{
-			ID: "lifetime", slug: "idempotency#lifetime", Title: "A stated lifetime",
-			Promise: "The answer is kept for 24 hours (72 on Enterprise). For 7 more days a late repeat is told that it expired, never carried out again.",
-			Values: map[string]any{
-				"answer_hours": map[string]int{"default": Plans()[0].Limits.IdempotencyTTLHours, "max": 72},
-				"then_days":    int(models.TombstoneRetention.Hours()) / 24, "expired": models.CodeIdempotencyKeyExpired,
-			},
-			ru: [2]string{"Известный срок", "Ответ хранится 24 часа (72 на тарифе Enterprise). Ещё 7 дней поздний повтор узнаёт, что срок истёк, и не выполняется второй раз."},
-		},
 		{
 			ID: "errors", slug: "retries#fields", Title: "Errors that decide",
 			Promise: "Every error says in machine-readable words whether anything was applied and whether the same request can help.",
@@ -109,19 +105,28 @@ func afterProperties() []property {
 			ru: [2]string{"Ошибки, по которым можно решать", "Каждая ошибка машиночитаемо сообщает, применено ли что-нибудь и поможет ли тот же запрос."},
 		},
 		{
-			ID: "pace", slug: "rate-limits#headers", Title: "Announced limits",
-			Promise: "Every answer says how many requests are left and when the window ends. 429 and 503 say how long to wait.",
-			Values:  map[string]any{"window_seconds": 60, "headers": []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}, "wait": "Retry-After"},
-			ru:      [2]string{"Объявленные лимиты", "Каждый ответ сообщает, сколько запросов осталось и когда кончится окно. 429 и 503 говорят, сколько ждать."},
+			ID: "budget", slug: "retries#rules", Title: "A budget of time and tries",
+			Promise: "An operation ends within 30 seconds. Wait 40 for it, repeat in one layer with growing pauses, no sooner than Retry-After says. Every answer says how many requests are left.",
+			Values: map[string]any{
+				"operation_seconds": 30, "try_seconds": 40, "pause_seconds": []float64{0.5, 30}, "pause_factor": 2, "jitter": 0.5,
+				"wait": "Retry-After", "headers": []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
+			},
+			ru: [2]string{"Запас времени и попыток", "Операция заканчивается за 30 секунд. Ждите её 40, повторяйте на одном уровне, с растущими паузами и не раньше, чем велит Retry-After. Каждый ответ сообщает, сколько запросов осталось."},
 		},
 		{
 			ID: "recovery", slug: "idempotency#status", Title: "A way back",
-			Promise: "A lost answer can be asked for by its key, every attempt is visible, and every webhook that failed for good waits for a person's decision.",
+			Promise: "A lost answer can be asked for by its key. A webhook is repeated after 1 min, 15 min, 1 h and 24 h, and then waits for a person's decision.",
 			Values: map[string]any{
 				"status": "GET /idempotency-keys/{key}", "webhook_retries": []string{"1m", "15m", "1h", "24h"},
 				"dead_letter_days": Plans()[0].Limits.DeadLetterRetentionDays,
 			},
-			ru: [2]string{"Путь назад", "Потерянный ответ можно запросить по ключу, каждая попытка видна, а каждый окончательно не доставленный вебхук ждёт решения человека."},
+			ru: [2]string{"Путь назад", "Потерянный ответ можно запросить по ключу. Вебхук повторяется через 1 мин, 15 мин, 1 ч и 24 ч, а затем ждёт решения человека."},
+		},
+		{
+			ID: "visibility", slug: "idempotency#visibility", Title: "Visible, and mended by people",
+			Promise: "Every physical attempt is shown with its request id beside the one operation it belongs to. A person settles what stayed unknown, without editing a database.",
+			Values:  map[string]any{"attempt": []string{"request_id", "at", "status", "replayed"}, "shown": []string{"GET /idempotency-keys/{key}", "/developers"}},
+			ru:      [2]string{"Всё видно и исправимо", "Каждая физическая попытка видна со своим request_id рядом с операцией, к которой относится. Неизвестный исход решает человек, не правя базу данных."},
 		},
 	}
 }
