@@ -77,6 +77,7 @@ func (m *markdown) prepare(document ast.Node, source []byte) ([]heading, error) 
 			}
 		case *extast.Table:
 			n.SetAttributeString("name", section)
+			label(n, source)
 		case *ast.Link:
 			if dest := string(n.Destination); dest == pathRoot || strings.HasPrefix(dest, pathRoot+"/") {
 				n.Destination = []byte(m.lang.prefix() + dest)
@@ -85,6 +86,27 @@ func (m *markdown) prepare(document ast.Node, source []byte) ([]heading, error) 
 		return ast.WalkContinue, nil
 	})
 	return toc, err
+}
+
+// label gives each cell its column's name, which narrow windows show where a
+// wide table becomes cards. The roles keep it a table for screen readers then.
+func label(table *extast.Table, source []byte) {
+	var columns []string
+	for row := table.FirstChild(); row != nil; row = row.NextSibling() {
+		if row.Kind() == extast.KindTableHeader {
+			for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+				columns = append(columns, plain(cell, source))
+			}
+			continue
+		}
+		row.SetAttributeString("role", "row")
+		at := 0
+		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+			cell.SetAttributeString("role", "cell")
+			cell.SetAttributeString("data-label", template.HTMLEscapeString(columns[at]))
+			at++
+		}
+	}
 }
 
 // RegisterFuncs implements [renderer.NodeRenderer].
@@ -108,7 +130,7 @@ func (m *markdown) heading(w util.BufWriter, _ []byte, node ast.Node, entering b
 func (m *markdown) table(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		name, _ := node.AttributeString("name")
-		_, _ = fmt.Fprintf(w, `<div class="scroll" role="region" tabindex="0" aria-label="%s: %s"><table>`+"\n",
+		_, _ = fmt.Fprintf(w, `<div class="scroll" role="region" tabindex="0" aria-label="%s: %s"><table role="table">`+"\n",
 			m.lang.words().Table, template.HTMLEscapeString(asText(name)))
 	} else {
 		_, _ = w.WriteString("</table></div>\n")
