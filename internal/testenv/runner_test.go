@@ -128,7 +128,7 @@ func TestTheNeedsFollowTheCommand(t *testing.T) {
 	}
 	require.Equal(t, "redis-server", names(Runner{}.needs(false)))
 	require.Equal(t, "redis-server gcc libc6-dev chromium", names(Runner{Browser: true}.needs(true)))
-	require.Equal(t, "redis-server curl nodejs openssl php-cli python3", names(Runner{Languages: true}.needs(false)))
+	require.Equal(t, "redis-server bash curl nodejs openssl php-cli python3", names(Runner{Languages: true}.needs(false)))
 	require.True(t, installed("no-such-program", "sh")(t.Context()))
 	require.False(t, installed("no-such-program")(t.Context()))
 }
