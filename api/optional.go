@@ -28,6 +28,14 @@ func Some[T any](value T) Optional[T] { return Optional[T]{Set: true, Value: val
 // Null returns an Optional that clears the field.
 func Null[T any]() Optional[T] { return Optional[T]{Set: true, Null: true} }
 
+// OrNull sets the field to what value points to, and clears it when that is nothing.
+func OrNull[T any](value *T) Optional[T] {
+	if value == nil {
+		return Null[T]()
+	}
+	return Some(*value)
+}
+
 // UnmarshalJSONFrom implements json.UnmarshalerFrom. It reads from the caller's
 // decoder, so the caller's strictness and its JSON pointers hold for the value too.
 func (o *Optional[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {

@@ -269,7 +269,7 @@ func (s *Section) conflict(v *ui.Visit, posted url.Values) (ui.Reply, error) {
 // patchTo is the merge patch that makes a contact what was typed.
 func patchTo(contact *models.Contact, t typed) api.ContactUpdate {
 	patch := api.ContactUpdate{
-		Name: text(t.name), Email: text(t.email), Phone: text(t.phone), ExternalID: text(t.externalID),
+		Name: api.OrNull(t.name), Email: api.OrNull(t.email), Phone: api.OrNull(t.phone), ExternalID: api.OrNull(t.externalID),
 		Tags: api.Some(t.tags), Attributes: api.Some(difference(contact.Attributes, t.attributes)),
 	}
 	identities := map[string]*string{}
@@ -281,11 +281,4 @@ func patchTo(contact *models.Contact, t typed) api.ContactUpdate {
 	}
 	patch.Identities = api.Some(identities)
 	return patch
-}
-
-func text(value *string) api.Optional[string] {
-	if value == nil {
-		return api.Null[string]()
-	}
-	return api.Some(*value)
 }

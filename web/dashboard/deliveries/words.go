@@ -72,25 +72,25 @@ type deadWords struct {
 }
 
 type listWords struct {
-	Title, Lead                                                 string
-	Caption                                                     string
-	Details, Outcome, EventType, Endpoint, Try, Started, Took   string
-	DetailsOfF                                                  string // id
-	SelectF                                                     string // delivery
-	Manual                                                      string
-	NewF                                                        ui.Forms
-	ManyNewF                                                    string // number
-	Show, Chosen, Matching                                      string
-	Sparse                                                      string // %s: a time
-	GoOn                                                        string
-	NoOlder                                                     string
-	EmptyTitle, EmptyLead, EmptyKey, Example, PastEnd, ToNewest string
+	Title, Lead                                               string
+	Caption                                                   string
+	Details, Outcome, EventType, Endpoint, Try, Started, Took string
+	DetailsOfF                                                string // id
+	SelectF                                                   string // delivery
+	Manual                                                    string
+	NewF                                                      ui.Forms
+	ManyNewF                                                  string // number
+	Show, Chosen, Matching                                    string
+	Sparse                                                    string // %s: a time
+	GoOn                                                      string
+	NoOlder                                                   string
+	EmptyTitle, EmptyLead, EmptyKey, Example, PastEnd         string
 }
 
 type attemptWords struct {
 	Title, Back                                                      string
 	Request, Answer, Payload, Headers, Body, IDs, Timing, About      string
-	Outcome, Error, Number, Started, Exact, NextTry, Took            string
+	Outcome, Error, Number, Started, NextTry, Took                   string
 	NoNextTry                                                        string
 	Rest, Curl, CurlHint, Download, Docs                             string
 	Operation                                                        string

@@ -23,14 +23,13 @@ var english = words{
 		EmptyKey:   "Put one of the project's API keys into the first line.",
 		Example:    "Example request",
 		PastEnd:    "There are no attempts on this page any more: they are kept for 14 days.",
-		ToNewest:   "To the newest",
 	},
 
 	Attempt: attemptWords{
 		Title: "Webhook attempt", Back: "All deliveries",
 		Request: "Request", Answer: "Answer", Payload: "Payload", Headers: "Headers", Body: "Body", IDs: "Identifiers",
 		Timing: "Where the time went", About: "This attempt",
-		Outcome: "Outcome", Error: "Error", Number: "Attempt", Started: "Started", Exact: "Exactly",
+		Outcome: "Outcome", Error: "Error", Number: "Attempt", Started: "Started",
 		NextTry: "Next attempt", NoNextTry: "None is planned", Took: "Took",
 		URL: "URL", Status: "HTTP status",
 		AutomaticF: "%d of %d so far, automatic", ManualF: "%d of %d so far, by hand",

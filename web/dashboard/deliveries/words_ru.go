@@ -23,14 +23,13 @@ var russian = words{
 		EmptyKey:   "Подставьте в первую строку один из ключей API проекта.",
 		Example:    "Пример запроса",
 		PastEnd:    "Попыток на этой странице больше нет: они хранятся 14 дней.",
-		ToNewest:   "К самым новым",
 	},
 
 	Attempt: attemptWords{
 		Title: "Попытка доставки", Back: "Все доставки",
 		Request: "Запрос", Answer: "Ответ", Payload: "Данные", Headers: "Заголовки", Body: "Тело", IDs: "Идентификаторы",
 		Timing: "На что ушло время", About: "Эта попытка",
-		Outcome: "Итог", Error: "Ошибка", Number: "Попытка", Started: "Начало", Exact: "Точно",
+		Outcome: "Итог", Error: "Ошибка", Number: "Попытка", Started: "Начало",
 		NextTry: "Следующая попытка", NoNextTry: "Не запланирована", Took: "Длилась",
 		URL: "URL", Status: "Статус HTTP",
 		AutomaticF: "%d из %d на сейчас, автоматическая", ManualF: "%d из %d на сейчас, вручную",

@@ -205,7 +205,7 @@ func (s *Section) update(v *ui.Visit) (ui.Reply, error) {
 func patchTo(e *models.WebhookEndpoint, input api.WebhookEndpointCreate) api.WebhookEndpointUpdate {
 	patch := api.WebhookEndpointUpdate{
 		Description: api.Some(*input.Description), EventTypes: api.Some([]string(input.EventTypes)),
-		MaxInFlight: optional(input.MaxInFlight), RatePerSecond: optional(input.RatePerSecond),
+		MaxInFlight: api.OrNull(input.MaxInFlight), RatePerSecond: api.OrNull(input.RatePerSecond),
 	}
 	if input.URL != e.URL {
 		patch.URL = api.Some(input.URL)
@@ -223,11 +223,4 @@ func patchTo(e *models.WebhookEndpoint, input api.WebhookEndpointCreate) api.Web
 	}
 	patch.Headers = api.Some(headers)
 	return patch
-}
-
-func optional(value *int) api.Optional[int] {
-	if value == nil {
-		return api.Null[int]()
-	}
-	return api.Some(*value)
 }

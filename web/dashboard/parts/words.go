@@ -20,11 +20,9 @@ type Words struct {
 	FilterF                                                                        string // name, value
 	NoMatch, NoMatchHint                                                           string
 	BadTime, BadFilters                                                            string
-	TimeHint                                                                       string
 	NotValid                                                                       string // the summary's title
 	Refused, Changed, ChangedText                                                  string
-	ReadAgain                                                                      string
-	NotCancellable, NotCancellableText, MaybeSentText                              string
+	NotCancellable, NotCancellableText                                             string
 	Ranges                                                                         map[string]string // by their names
 	DeliveriesTitles                                                               map[string]string // by the range's name
 	Delivered, AnsweredBadly, Unanswered                                           string
