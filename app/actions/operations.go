@@ -129,6 +129,7 @@ const maxNote = 500
 func NoteOperation(note string) error {
 	var found models.Faults
 	found.Length("/note", note, 1, maxNote)
+	found.Plain("/note", note)
 	if err := found.Err(); err != nil {
 		return fmt.Errorf("check a note: %w", err)
 	}

@@ -78,6 +78,14 @@ func (f *Faults) Length(pointer, text string, low, high int) {
 	}
 }
 
+// Plain adds a fault unless the text can be stored and shown as it is: valid UTF-8
+// without NUL. JSON was held to that when it was decoded; what forms send was not.
+func (f *Faults) Plain(pointer, text string) {
+	if !plainText(text) {
+		f.Add(pointer, FieldFormat, "This is no text: it is not UTF-8, or has a NUL.")
+	}
+}
+
 // OptionalLength does the same where there is a text.
 func (f *Faults) OptionalLength(pointer string, text *string, low, high int) {
 	if text != nil {

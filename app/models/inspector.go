@@ -145,9 +145,7 @@ func plainText(text string) bool { return utf8.ValidString(text) && strings.Inde
 func CheckBinName(name string) error {
 	var found Faults
 	found.Length("/name", name, 1, MaxBinName)
-	if !plainText(name) {
-		found.Add("/name", FieldFormat, "A name is text without NUL.")
-	}
+	found.Plain("/name", name)
 	return found.Err()
 }
 

@@ -277,6 +277,9 @@ func TestANoteIsKeptInTheTrail(t *testing.T) {
 	refused := s.Post(note, url.Values{"note": {strings.Repeat("я", 501)}})
 	require.Equal(t, http.StatusUnprocessableEntity, refused.StatusCode)
 	require.Contains(t, refused.Body, strings.Repeat("я", 501), "nothing typed is lost")
+	for _, none := range []string{"a\x00b", "\xff", "\xed\xa0\x80"} {
+		require.Equal(t, http.StatusUnprocessableEntity, s.Post(note, url.Values{"note": {none}}).StatusCode, "%q is no text", none)
+	}
 	for range 2 { // a double click
 		got := s.Post(note, url.Values{"note": {"<b>Checked with the bank</b>"}, "once": {once}})
 		require.Equal(t, operationOf("k1"), got.Header.Get("Location"))
