@@ -252,6 +252,23 @@ func TestDeliveriesInTheBrowser(t *testing.T) {
 			tab.RequireQuiet(d.URL)
 		})
 	}
+	//nolint:paralleltest // as above
+	t.Run("sends the chosen again", func(t *testing.T) {
+		tab := d.Tab(t, running, ui.English, deliveries.Path+"?status=failed")
+		tab.Click("tbody:nth-of-type(n+3) .cell-toggle input")
+		tab.Click("button[data-dialog]")
+		tab.WaitText("#recover-plan", "Send 1 delivery again?")
+		tab.Click("#recover-plan .primary")
+		tab.WaitText("h1", "job_")
+		job, err := d.Store.Job(t.Context(), d.Project.ID, tab.Read("location.pathname.split('/').pop()"))
+		require.NoError(t, err)
+		require.Equal(t, 1, job.Total)
+		var recovery models.Recovery
+		require.NoError(t, json.Unmarshal(job.Params, &recovery))
+		require.Len(t, recovery.DeliveryIDs, 1)
+		tab.RequireQuiet(d.URL)
+	})
+	//nolint:paralleltest // as above
 	t.Run("retries by keyboard", func(t *testing.T) {
 		tab := d.Tab(t, running, ui.English, deliveries.Path+"/"+dead.delivery)
 		tab.TabTo("main .state .primary")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
 	"github.com/botix-pro/platform/app/models"
@@ -157,10 +158,49 @@ func TestTheInspectorInTheBrowser(t *testing.T) {
 			tab.Run(chromedp.Click(chromedp.CSS("details.chart-table > summary")))
 			tab.Inspect("inspector-bin-" + string(language))
 			tab.Open(s.URL + request)
+			tab.Click("#tree > summary")
+			require.Contains(t, tab.Text("#tree"), "name")
 			tab.Inspect("inspector-request-" + string(language))
 			tab.RequireQuiet(s.URL)
 		})
 	}
+	//nolint:paralleltest // as above
+	t.Run("acts by its buttons", func(t *testing.T) {
+		tab := s.Tab(t, running, ui.English, inspector.Path)
+		tab.Fill("#name", "by hand")
+		tab.Press(kb.Enter)
+		tab.Wait("#url")
+		id := tab.Read("location.pathname.split('/').pop()")
+		script := func() models.BinScript {
+			made, err := s.Store.Bin(t.Context(), s.Project.ID, id)
+			require.NoError(t, err)
+			return made.Script
+		}
+		tab.Choose("#recipe", "gone")
+		tab.Click("form[action$='/script'] button")
+		tab.Wait(".done")
+		require.Equal(t, http.StatusGone, script().Then.Status)
+		tab.Click("details.chart-table > summary")
+		tab.Fill("#status", "99")
+		tab.Click("form[action$='/answers'] button")
+		tab.Wait("#problem")
+		tab.Forgive() // the browser's own line about the 422
+		tab.Fill("#status", "202")
+		tab.Click("form[action$='/answers'] button")
+		tab.Wait(".done")
+		require.Equal(t, http.StatusAccepted, script().Then.Status)
+		tab.Click("form[action$='/clear'] button")
+		tab.WaitText(".done", "cleared")
+		tab.Click("a[href*='/endpoints/new']")
+		tab.Wait("#url")
+		require.Contains(t, tab.Read("document.getElementById('url').value"), id)
+
+		tab.Open(s.URL + ui.Root + "/deliveries/" + delivery.ID)
+		tab.Click("form[action$='/redirect'] button")
+		tab.WaitText(".done", "copy is in the inspector")
+		tab.RequireQuiet(s.URL)
+	})
+	//nolint:paralleltest // as above
 	t.Run("follows what comes in", func(t *testing.T) {
 		bins, err := s.Store.Bins(t.Context(), s.Project.ID)
 		require.NoError(t, err)
@@ -171,8 +211,9 @@ func TestTheInspectorInTheBrowser(t *testing.T) {
 			}
 		}
 		tab := s.Tab(t, running, ui.English, copies)
+		seen := tab.Read("String(document.querySelectorAll('#captured tbody tr').length + 1)")
 		require.Equal(t, http.StatusSeeOther, s.Post(ui.Root+"/deliveries/"+delivery.ID+"/redirect", nil).StatusCode)
-		tab.Wait("#captured tbody tr:nth-child(2)")
+		tab.Wait("#captured tbody tr:nth-child(" + seen + ")")
 		tab.RequireQuiet(s.URL)
 	})
 }

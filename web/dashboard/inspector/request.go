@@ -19,6 +19,7 @@ type requestView struct {
 	Facts    []ui.Fact
 	Headers  []ui.HeaderLine
 	Body     ui.BodyView
+	Tree     *ui.Tree     // nil: it is no JSON
 	Hex      *ui.BodyView // its bytes; nil: Body shows them, or there are none
 }
 
@@ -60,6 +61,9 @@ func (s *Section) showRequest(v *ui.Visit) (ui.Reply, error) {
 		Shell: v.Shell(texts.Request, ui.NavInspector), Texts: texts, Facts: requestFacts(v, captured), Headers: ui.ShowHeaders(captured.Headers),
 		Head: ui.Head{Crumb: &ui.Link{Name: binName(texts, bin), Address: Path + "/bins/" + bin.ID}, Title: texts.Request, ID: captured.ID},
 		Body: ui.BodyView{ID: "body", Name: texts.Body, Text: body.Text, Note: v.Locale.Size(captured.BodyBytes)},
+	}
+	if !captured.Truncated {
+		view.Tree = ui.ShowTree(captured.Body)
 	}
 	if !body.Hex && len(captured.Body) > 0 {
 		view.Hex = &ui.BodyView{ID: "hex", Name: texts.Hex, Text: hex.Dump(captured.Body[:min(len(captured.Body), maxHex)])}

@@ -12,7 +12,7 @@ type words struct {
 	Requests, NoRequests, Request, Path, Source, Body, Answer, At, From                   string
 	External, Copy, CopyOf, Redirected, Truncated                                         string
 	Signature, Received, Expected, Headers                                                string
-	OwnAnswers, AsEndpoint, Hex, HexPartF                                                 string
+	OwnAnswers, AsEndpoint, Tree, Hex, HexPartF                                           string
 	Own                                                                                   ownWords
 	KeptF                                                                                 ui.Forms
 	Recipes                                                                               map[string]string

@@ -14,7 +14,7 @@ var english = words{
 	Requests: "Captured requests", NoRequests: "Nothing was captured yet.", Request: "Request", Path: "Path", Source: "From", Body: "Body", Answer: "Answer", At: "Received", From: "Sender",
 	External: "Outside", Copy: "Copy of a delivery", CopyOf: "Copy of", Redirected: "A copy is in the inspector. The delivery itself and your endpoint were not touched.", Truncated: "Only the beginning was kept.",
 	Signature: "Signature", Received: "Received", Expected: "Expected with", Headers: "Headers",
-	OwnAnswers: "Answers of your own", AsEndpoint: "Make it an endpoint", Hex: "Byte by byte", HexPartF: "The first %s.",
+	OwnAnswers: "Answers of your own", AsEndpoint: "Make it an endpoint", Tree: "As a tree", Hex: "Byte by byte", HexPartF: "The first %s.",
 	Own: ownWords{
 		Times: "Answer differently this often at first", TimesHint: "Empty: never. Three with status 500 is what a server does that fails three times and then comes back.",
 		FirstStatus: "Status of these first answers", Status: "Status", StatusHint: "200 to 599.", Body: "Body", Delay: "Wait before the answer, ms", DelayHint: "At most 45,000.",
