@@ -62,10 +62,10 @@ func TestFifthLargeBodyIsAskedToComeAgain(t *testing.T) {
 	const length = "Content-Length: 2000000\r\n\r\n"
 	const chunked = "Transfer-Encoding: chunked\r\n\r\n200000\r\n"
 	uploads := []net.Conn{h.upload(t, length), h.upload(t, length), h.upload(t, chunked), h.upload(t, chunked)}
-	require.Eventually(t, func() bool { return spooled(t, dir) == len(uploads) }, 10*time.Second, 5*time.Millisecond)
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	require.Empty(t, entries, "a file has no name that could be left behind")
+	require.Eventually(t, func() bool {
+		entries, err := os.ReadDir(dir)
+		return err == nil && len(entries) == 0 && spooled(t, dir) == len(uploads)
+	}, 10*time.Second, 5*time.Millisecond, "a file that is written to has no name that could be left behind")
 
 	large := array(numbered(10)) + strings.Repeat(" ", 1<<20)
 	key := func(c *call) { c.idempotency = "fifth" }
