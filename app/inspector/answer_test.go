@@ -87,7 +87,11 @@ func TestSlowAnswers(t *testing.T) {
 			if !test.failed {
 				require.Equal(t, test.answer.Status, got.status)
 			}
-			one := s.shown(bin.ID)[0]
+			var one models.CapturedRequest // the sender has its answer before that is written down
+			require.Eventually(t, func() bool {
+				one = s.shown(bin.ID)[0]
+				return one.AnswerOutcome != models.AnswerPending
+			}, 10*time.Second, 5*time.Millisecond)
 			require.Equal(t, test.outcome, one.AnswerOutcome)
 			require.Equal(t, test.answer, *one.Answer)
 			require.GreaterOrEqual(t, one.DurationMs, int(test.least.Milliseconds()))
